@@ -1,0 +1,1 @@
+"""What runs inside a model worker process, and the model catalogue."""

@@ -1,0 +1,61 @@
+"""The ``taoxr`` command: finds each part's commands through entry points, imports them when called."""
+
+import sys
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+import click
+import typer.main
+from rich.console import Console
+from rich.markup import escape
+
+from taoxr import __version__
+from taoxr.errors import TaoxrError
+
+_GROUP: Final = "taoxr.commands"
+# Kept here so that `taoxr --help` imports no part.
+_SUMMARIES: Final = {
+    "demo": "Converse with the avatar live and make a video of it.",
+    "models": "List, pull, verify and locate models.",
+    "nnr": "Inspect and validate .nnr scenes.",
+    "render": "Render the avatar speaking a text or a WAV.",
+    "say": "Speak a text: WAV and face frames.",
+    "serve": "Run the bridge: the gRPC server with its model workers.",
+    "talk": "Converse in the terminal.",
+}
+
+
+class _LazyGroup(click.Group):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._points: dict[str, EntryPoint] = {p.name: p for p in entry_points(group=_GROUP)}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._points)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        point = self._points.get(cmd_name)
+        return None if point is None else typer.main.get_command(point.load())
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, _SUMMARIES.get(name, "(plug-in)")) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="taoxr")
+def root() -> None:
+    """An offline talking 3D avatar for XR.
+
+    Start with `taoxr demo`, or `taoxr talk --text` for a conversation in the terminal.
+    """
+
+
+def main() -> None:
+    """Runs the command line; our own errors become one line and exit status 1."""
+    try:
+        root(prog_name="taoxr")
+    except TaoxrError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/] {escape(str(error))}")
+        sys.exit(1)

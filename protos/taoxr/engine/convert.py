@@ -1,0 +1,46 @@
+"""ONNX to MNN with the converter inside the wheel."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from taoxr.errors import ModelError
+
+# `_tools` is the converter itself; the `MNN.tools` package around it installs packages and reports home.
+_PROGRAM: Final = "import sys, _tools; _tools.mnnconvert(['mnnconvert', *sys.argv[1:]])"
+
+
+def convert(source: Path, target: Path, framework: str, options: Sequence[str] = ()) -> None:
+    """Converts a model file to ``.mnn``.
+
+    Runs in a process of its own, because the converter prints to stdout and may crash, and says
+    success even when it failed; so the result is judged by the file. Works offline.
+
+    Args:
+        source: Model to convert.
+        target: ``.mnn`` to write; it appears only when it is complete.
+        framework: The converter's name of the source format: ``"ONNX"`` or ``"JSON"``.
+        options: Further options, such as ``--fp16`` or ``--weightQuantBits 8``.
+
+    Raises:
+        ModelError: The converter failed; its last lines are in the text.
+    """
+    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
+    partial.unlink(missing_ok=True)
+    arguments = ["-f", framework, "--modelFile", str(source), "--MNNModel", str(partial), "--bizCode", "taoxr"]
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, *arguments, *options], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0 or not partial.is_file() or partial.stat().st_size == 0:
+        partial.unlink(missing_ok=True)
+        tail = " | ".join((done.stdout + done.stderr).strip().splitlines()[-4:])
+        raise ModelError(f"MNN could not convert {source.name} (exit {done.returncode}): {tail}")
+    partial.replace(target)
+
+
+def convert_onnx(source: Path, target: Path, options: Sequence[str] = ()) -> None:
+    """Converts an ONNX file to ``.mnn``; see `convert`."""
+    convert(source, target, "ONNX", options)

@@ -1,0 +1,29 @@
+"""Exceptions that cross the boundaries between parts."""
+
+
+class TaoxrError(Exception):
+    """Base of every error that taoxr raises on purpose; its text says what to do."""
+
+
+class InvalidInputError(TaoxrError, ValueError):
+    """An input has a wrong value.
+
+    Attributes:
+        field: Name of the field or option.
+        value: What was given.
+        expected: What would be right.
+    """
+
+    def __init__(self, field: str, value: object, expected: str) -> None:
+        super().__init__(f"{field}: got {value!r}, expected {expected}")
+        self.field = field
+        self.value = value
+        self.expected = expected
+
+
+class ModelError(TaoxrError):
+    """A model file is missing, damaged, or the engine refused it."""
+
+
+class UnavailableError(TaoxrError):
+    """A process or service that is needed is not there."""

@@ -1,0 +1,1 @@
+"""The render process: NNR, the splat renderer, the avatar and the demo."""
