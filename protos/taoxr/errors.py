@@ -27,3 +27,15 @@ class ModelError(TaoxrError):
 
 class UnavailableError(TaoxrError):
     """A process or service that is needed is not there."""
+
+
+class BusyError(UnavailableError):
+    """Something that is needed serves another call now; the same request works later.
+
+    Attributes:
+        retry_after_s: Seconds after which a new try makes sense.
+    """
+
+    def __init__(self, text: str, retry_after_s: float) -> None:
+        super().__init__(text)
+        self.retry_after_s = retry_after_s

@@ -1,0 +1,221 @@
+"""What every gRPC server and client of taoxr shares: errors as statuses, the token, options.
+
+An exception of `taoxr.errors` becomes a status with ``google.rpc`` details (`status_of`, applied by
+`ErrorInterceptor`), and the same exception again on the other side (`error_of`):
+
+| exception | code | details beside ErrorInfo |
+|---|---|---|
+| InvalidInputError | INVALID_ARGUMENT | BadRequest |
+| BusyError | RESOURCE_EXHAUSTED | RetryInfo |
+| UnavailableError | UNAVAILABLE | |
+| ModelError, TaoxrError | FAILED_PRECONDITION | |
+| any other | INTERNAL | (no text: it may hold user data) |
+"""
+
+import asyncio
+import hmac
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from typing import Any, Final, cast
+
+import grpc
+import grpc.aio
+import structlog
+from google.rpc import code_pb2, error_details_pb2, status_pb2  # pyright: ignore[reportMissingTypeStubs]
+
+from taoxr.errors import BusyError, InvalidInputError, ModelError, TaoxrError, UnavailableError
+
+DOMAIN: Final = "taoxr"
+# Where gRPC carries a serialised google.rpc.Status (the same key in every language's status library).
+_DETAILS_KEY: Final = "grpc-status-details-bin"
+_SHOWN_CHARS: Final = 120
+
+# Options of every server. Clients ping every 10 s or more often, so that a lost network is seen soon;
+# C-core's own minimum of 5 minutes would answer that with GOAWAY (too_many_pings). Two servers must
+# never share a port, which C-core would otherwise allow.
+SERVER_OPTIONS: Final[tuple[tuple[str, int], ...]] = (
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.keepalive_time_ms", 15_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.so_reuseport", 0),
+)
+
+# Options of every channel.
+CHANNEL_OPTIONS: Final[tuple[tuple[str, int], ...]] = (
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+)
+
+_REASONS: Final[dict[type[TaoxrError], tuple[int, str]]] = {
+    InvalidInputError: (code_pb2.INVALID_ARGUMENT, "INVALID_INPUT"),
+    BusyError: (code_pb2.RESOURCE_EXHAUSTED, "BUSY"),
+    UnavailableError: (code_pb2.UNAVAILABLE, "UNAVAILABLE"),
+    ModelError: (code_pb2.FAILED_PRECONDITION, "MODEL"),
+    TaoxrError: (code_pb2.FAILED_PRECONDITION, "TAOXR"),
+}
+
+
+def status_of(error: Exception) -> status_pb2.Status:
+    """The status that tells a client about an exception; see the table above."""
+    if not isinstance(error, TaoxrError):
+        return status_pb2.Status(code=code_pb2.INTERNAL, message=f"internal error ({type(error).__name__})")
+    code, reason = next(_REASONS[c] for c in type(error).__mro__ if c in _REASONS)
+    info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN)
+    status = status_pb2.Status(code=code, message=str(error))
+    if isinstance(error, InvalidInputError):
+        value = str(error.value)
+        shown = value if len(value) <= _SHOWN_CHARS else value[:_SHOWN_CHARS] + "…"
+        info.metadata.update({"field": error.field, "value": shown, "expected": error.expected})
+        status.message = str(InvalidInputError(error.field, shown, error.expected))
+        violation = error_details_pb2.BadRequest.FieldViolation(
+            field=error.field, description=f"got {shown!r}, expected {error.expected}"
+        )
+        status.details.add().Pack(error_details_pb2.BadRequest(field_violations=[violation]))
+    if isinstance(error, BusyError):
+        retry = error_details_pb2.RetryInfo()
+        retry.retry_delay.FromMilliseconds(round(error.retry_after_s * 1000))
+        status.details.add().Pack(retry)
+    status.details.add().Pack(info)
+    return status
+
+
+def error_of(error: grpc.RpcError) -> TaoxrError:
+    """The exception that a failed call stands for: the inverse of `status_of`.
+
+    A status without our details (gRPC's own, such as UNAVAILABLE when nobody listens) becomes
+    `UnavailableError` or `TaoxrError` by its code.
+    """
+    call = cast(grpc.aio.AioRpcError, error)  # the synchronous errors have the same accessors
+    code, text = call.code(), call.details() or ""
+    pairs: list[tuple[str, Any]] = [(str(k), v) for k, v in (call.trailing_metadata() or ())]
+    details = {key: value for key, value in pairs if key == _DETAILS_KEY}
+    if _DETAILS_KEY in details:
+        known = from_status(status_pb2.Status.FromString(details[_DETAILS_KEY]))
+        if known is not None:
+            return known
+    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+        return UnavailableError(text)
+    return TaoxrError(f"{code.name}: {text}")
+
+
+def from_status(status: status_pb2.Status) -> TaoxrError | None:
+    """The exception in a status that `status_of` made, or None for a status of somebody else."""
+    info = error_details_pb2.ErrorInfo()
+    retry = error_details_pb2.RetryInfo()
+    for packed in status.details:
+        packed.Unpack(info)  # leaves the message as it is when the type is another one
+        packed.Unpack(retry)
+    if info.domain != DOMAIN:
+        return None
+    if info.reason == "INVALID_INPUT":
+        return InvalidInputError(info.metadata["field"], info.metadata["value"], info.metadata["expected"])
+    if info.reason == "BUSY":
+        return BusyError(status.message, retry.retry_delay.ToMilliseconds() / 1000)
+    kinds = {reason: kind for kind, (_, reason) in _REASONS.items()}
+    return kinds.get(info.reason, TaoxrError)(status.message)
+
+
+class WrapInterceptor(grpc.aio.ServerInterceptor, ABC):
+    """Runs every call of the server inside `around`.
+
+    Streaming handlers are driven here, so that a cancelled call unwinds its generator at once and
+    not when the garbage collector comes by.
+    """
+
+    @abstractmethod
+    def around(self, method: str, context: Any) -> AbstractAsyncContextManager[None]:
+        """Context in which one call runs; ``method`` is ``/package.Service/Rpc``."""
+
+    async def intercept_service(  # type: ignore[override]
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        """Wraps the handler that answers the call."""
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        method = str(handler_call_details.method)
+        return _wrapped(handler, lambda context: self.around(method, context))
+
+
+def _wrapped(handler: Any, around: Callable[[Any], AbstractAsyncContextManager[None]]) -> Any:
+    kind = ("stream" if handler.request_streaming else "unary") + (
+        "_stream" if handler.response_streaming else "_unary"
+    )
+    inner = getattr(handler, kind)
+
+    async def unary(request: Any, context: Any) -> Any:
+        async with around(context):
+            return await inner(request, context)
+
+    async def stream(request: Any, context: Any) -> None:
+        async with around(context):
+            responses = inner(request, context)
+            if inspect.isawaitable(responses):  # a handler that calls context.write itself
+                await responses
+                return
+            async with aclosing(responses):
+                async for response in responses:
+                    await context.write(response)
+
+    make = getattr(grpc, f"{kind}_rpc_method_handler")
+    return make(
+        stream if handler.response_streaming else unary,
+        request_deserializer=handler.request_deserializer,
+        response_serializer=handler.response_serializer,
+    )
+
+
+class ErrorInterceptor(WrapInterceptor):
+    """Turns exceptions of handlers into statuses; install it first, so that it is outermost."""
+
+    @asynccontextmanager
+    async def around(self, method: str, context: Any) -> AsyncGenerator[None]:
+        """Aborts the call with `status_of` the exception that leaves it."""
+        try:
+            yield
+        except (asyncio.CancelledError, grpc.aio.AbortError):
+            raise
+        except Exception as error:  # the boundary: whatever is left becomes a status
+            log = structlog.get_logger()
+            if isinstance(error, TaoxrError):
+                log.warning("call refused", method=method, kind=type(error).__name__)
+            else:
+                log.exception("call failed", method=method)
+            status = status_of(error)
+            code = next(c for c in grpc.StatusCode if c.value[0] == status.code)
+            await context.abort(code, status.message, ((_DETAILS_KEY, status.SerializeToString()),))
+
+
+class TokenInterceptor(WrapInterceptor):
+    """Lets only callers through that send ``authorization: Bearer TOKEN``.
+
+    Args:
+        token: The secret that both sides know.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._expected = f"Bearer {token}".encode()
+
+    @asynccontextmanager
+    async def around(self, method: str, context: Any) -> AsyncGenerator[None]:
+        """Aborts the call with UNAUTHENTICATED when the token is missing or wrong."""
+        metadata: list[tuple[str, str | bytes]] = list(context.invocation_metadata() or ())
+        given = next((str(value) for key, value in metadata if key == "authorization"), "")
+        # Constant time, so that the answer's delay says nothing about the token.
+        if not hmac.compare_digest(given.encode(), self._expected):
+            await context.abort(
+                grpc.StatusCode.UNAUTHENTICATED, "send 'authorization: Bearer TOKEN' with this server's token"
+            )
+        yield
+
+
+def token_metadata(token: str) -> tuple[tuple[str, str], ...]:
+    """Call metadata that `TokenInterceptor` lets through."""
+    return (("authorization", f"Bearer {token}"),)
