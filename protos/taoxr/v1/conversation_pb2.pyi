@@ -116,7 +116,7 @@ class ConversationConfig(_message.Message):
     seed: _builtins.int
     """Seed of the sampler; 0 means a fixed default, so that runs repeat."""
     temperature: _builtins.float
-    """Sampling temperature; 0 is greedy."""
+    """Sampling temperature; 0 is greedy; absent means the server's default."""
     partial_transcripts: _builtins.bool
     """False: no partial transcripts."""
     @_builtins.property
@@ -138,14 +138,16 @@ class ConversationConfig(_message.Message):
         space: _builtins.str = ...,
         max_answer_tokens: _builtins.int = ...,
         seed: _builtins.int = ...,
-        temperature: _builtins.float = ...,
+        temperature: _builtins.float | None = ...,
         partial_transcripts: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "temperature", b"temperature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__temperature: _TypeAlias = _typing.Literal["temperature"]  # noqa: Y015
+    _WhichOneofArgType__temperature: _TypeAlias = _typing.Literal["_temperature", b"_temperature"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__temperature) -> _WhichOneofReturnType__temperature | None: ...
 
 Global___ConversationConfig: _TypeAlias = ConversationConfig  # noqa: Y015
 

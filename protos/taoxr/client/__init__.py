@@ -1,0 +1,53 @@
+"""The Python client of the bridge, which every Python part and program uses.
+
+::
+
+    async with private_bridge() as target, connect(target) as client:
+        async with client.converse(ConversationOptions()) as conversation:
+            await conversation.send_text("Hello!")
+            async for event in conversation:
+                ...
+"""
+
+from taoxr.client.client import Client, FaceTrack, ServerInfo, Speech, Worker, connect
+from taoxr.client.conversation import Conversation, ConversationOptions, InputMode
+from taoxr.client.events import (
+    Event,
+    MediaChunk,
+    Notice,
+    Phoneme,
+    Rig,
+    SessionStarted,
+    SpeechActivity,
+    State,
+    TextDelta,
+    Transcript,
+    TurnMetrics,
+    TurnState,
+)
+from taoxr.client.private_bridge import private_bridge
+
+__all__ = [
+    "Client",
+    "Conversation",
+    "ConversationOptions",
+    "Event",
+    "FaceTrack",
+    "InputMode",
+    "MediaChunk",
+    "Notice",
+    "Phoneme",
+    "Rig",
+    "ServerInfo",
+    "SessionStarted",
+    "Speech",
+    "SpeechActivity",
+    "State",
+    "TextDelta",
+    "Transcript",
+    "TurnMetrics",
+    "TurnState",
+    "Worker",
+    "connect",
+    "private_bridge",
+]

@@ -1,0 +1,267 @@
+"""What a conversation tells its client, as frozen dataclasses with NumPy arrays.
+
+One class per payload of ``taoxr.v1.ConverseResponse``; `from_proto` makes the right one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import grpc
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.errors import TaoxrError
+from taoxr.rpc import from_status
+from taoxr.v1 import common_pb2
+from taoxr.v1 import conversation_pb2 as pb
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """What the columns of a frame track mean.
+
+    Attributes:
+        space: Coefficient space, "arkit52" or "flame53".
+        names: Name of each column, in order.
+        frame_rate: Frames per second.
+        provisional: True when the lips come from a provisional method.
+    """
+
+    space: str
+    names: tuple[str, ...]
+    frame_rate: float
+    provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Phoneme:
+    """An IPA symbol ("" or "_" is silence) heard in [start_us, end_us)."""
+
+    symbol: str
+    start_us: int
+    end_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events.
+
+    Attributes:
+        seq: Grows by one per message of the stream.
+        turn_id: Turn this belongs to; empty outside a turn.
+        epoch: Grows with every interruption.
+    """
+
+    seq: int
+    turn_id: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted(Event):
+    """First event: what was negotiated.
+
+    Attributes:
+        session_id: Name of the session.
+        audio_in_hz: Rate of the audio that the client sends, or 0 when it sends text only.
+        audio_out_hz: Rate of `MediaChunk.pcm`.
+        rig: Names and rate of the frame track.
+        lead_us: How far ahead of playback the server sends, in microseconds.
+    """
+
+    session_id: str
+    audio_in_hz: int
+    audio_out_hz: int
+    rig: Rig
+    lead_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechActivity(Event):
+    """The user began (`started`) or stopped speaking, at `offset_us` of the user's audio stream."""
+
+    started: bool
+    offset_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript(Event):
+    """What the user said in [start_us, end_us) of the user's audio stream."""
+
+    text: str
+    is_final: bool
+    start_us: int
+    end_us: int
+
+
+class State(StrEnum):
+    """States of a turn; the last three end it."""
+
+    LISTENING = "listening"
+    THINKING = "thinking"
+    SPEAKING = "speaking"
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+    @property
+    def ended(self) -> bool:
+        """True for a state after which nothing of the turn follows."""
+        return self in (State.DONE, State.INTERRUPTED, State.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState(Event):
+    """The turn came to `state`; `heard_text` is the answer as far as heard, once it has ended."""
+
+    state: State
+    heard_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(Event):
+    """More text of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MediaChunk(Event):
+    """A span of speech with exactly the frames of the same span.
+
+    Attributes:
+        start_us: Start on the turn's media clock.
+        sample_rate_hz: Rate of `pcm`.
+        pcm: int16 [n], mono.
+        frame_times_us: int64 [k], on the turn's media clock, in [start_us, end_us).
+        frame_weights: float32 [k, names of the rig].
+        clause: Index of the clause in the turn.
+        clause_text: Text of the clause; only on its first chunk.
+        phonemes: Phonemes of the clause on the turn's media clock; only on its first chunk.
+        last: True on the last chunk of the turn.
+    """
+
+    start_us: int
+    sample_rate_hz: int
+    pcm: NDArray[np.int16]
+    frame_times_us: NDArray[np.int64]
+    frame_weights: NDArray[np.float32]
+    clause: int
+    clause_text: str
+    phonemes: tuple[Phoneme, ...]
+    last: bool
+
+    @property
+    def end_us(self) -> int:
+        """End of the audio on the turn's media clock, exclusive."""
+        return self.start_us + len(self.pcm) * 1_000_000 // self.sample_rate_hz
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnMetrics(Event):
+    """How long the stages of a turn took: see ``TurnMetrics`` in conversation.proto."""
+
+    stages_ms: dict[str, float]
+    prompt_tokens: int
+    reused_tokens: int
+    answer_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(Event):
+    """Something recoverable went wrong; the conversation goes on.
+
+    Attributes:
+        code: gRPC status code.
+        error: What happened and what to do; `BusyError` says when a retry makes sense.
+    """
+
+    code: grpc.StatusCode
+    error: TaoxrError
+
+
+_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+_STATES: Final = {
+    pb.TurnState.STATE_LISTENING: State.LISTENING,
+    pb.TurnState.STATE_THINKING: State.THINKING,
+    pb.TurnState.STATE_SPEAKING: State.SPEAKING,
+    pb.TurnState.STATE_DONE: State.DONE,
+    pb.TurnState.STATE_INTERRUPTED: State.INTERRUPTED,
+    pb.TurnState.STATE_FAILED: State.FAILED,
+}
+
+
+def rig_from_proto(rig: common_pb2.RigDescription) -> Rig:
+    """The dataclass of a ``RigDescription``."""
+    return Rig(rig.space, tuple(rig.blendshape_names), rig.frame_rate, rig.provisional)
+
+
+def frames_from_proto(
+    frames: Sequence[common_pb2.Frame], columns: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Times int64 [k] in microseconds and weights float32 [k, columns] of a batch of frames."""
+    times = np.array([frame.time_us for frame in frames], np.int64)
+    weights = np.array([frame.weights for frame in frames], np.float32).reshape(len(frames), columns)
+    return times, weights
+
+
+def media_from_proto(
+    media: pb.MediaChunk, started: SessionStarted, *, seq: int = 0, turn_id: str = "", epoch: int = 0
+) -> MediaChunk:
+    """The dataclass of a ``MediaChunk`` of the stream that `started` began."""
+    times, weights = frames_from_proto(media.frames, len(started.rig.names))
+    return MediaChunk(
+        seq, turn_id, epoch, media.start_us, started.audio_out_hz,
+        np.frombuffer(media.pcm, "<i2").astype(np.int16, copy=False), times, weights,
+        media.clause, media.clause_text,
+        tuple(Phoneme(p.symbol, p.start_us, p.end_us) for p in media.phonemes), media.last,
+    )  # fmt: skip
+
+
+def session_from_proto(started: pb.SessionStarted, *, seq: int = 0, epoch: int = 0) -> SessionStarted:
+    """The dataclass of a ``SessionStarted``."""
+    return SessionStarted(
+        seq, "", epoch, started.session_id, started.audio_in.sample_rate_hz,
+        started.audio_out.sample_rate_hz, rig_from_proto(started.rig), started.lead_us,
+    )  # fmt: skip
+
+
+def from_proto(response: pb.ConverseResponse, started: SessionStarted | None) -> Event | None:
+    """The event of a response.
+
+    Args:
+        response: What the server sent.
+        started: The stream's `SessionStarted`; None before it came.
+
+    Returns:
+        None for a payload that this version does not know (a newer server's).
+    """
+    head = (response.seq, response.turn_id, response.epoch)
+    match response.WhichOneof("payload"):
+        case "session_started":
+            return session_from_proto(response.session_started, seq=response.seq, epoch=response.epoch)
+        case "speech_activity":
+            activity = response.speech_activity
+            return SpeechActivity(*head, activity.kind == activity.KIND_STARTED, activity.offset_us)
+        case "transcript":
+            said = response.transcript
+            return Transcript(*head, said.text, said.is_final, said.start_us, said.end_us)
+        case "turn":
+            state = _STATES.get(response.turn.state)
+            return None if state is None else TurnState(*head, state, response.turn.heard_text)
+        case "text_delta":
+            return TextDelta(*head, response.text_delta.text)
+        case "media" if started is not None:
+            seq, turn_id, epoch = head
+            return media_from_proto(response.media, started, seq=seq, turn_id=turn_id, epoch=epoch)
+        case "metrics":
+            m = response.metrics
+            return TurnMetrics(*head, dict(m.stages_ms), m.prompt_tokens, m.reused_tokens, m.answer_tokens)
+        case "notice":
+            status = response.notice
+            error = from_status(status) or TaoxrError(status.message)
+            return Notice(*head, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), error)
+        case _:
+            return None

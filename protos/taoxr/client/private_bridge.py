@@ -1,0 +1,73 @@
+"""A bridge of one's own, for as long as it is needed."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from taoxr.errors import UnavailableError
+
+_POLL_S: Final = 0.05
+_STOP_S: Final = 15.0
+
+
+@asynccontextmanager
+async def private_bridge(
+    *, arguments: Sequence[str] = (), log: Path | None = None, timeout: float = 120.0
+) -> AsyncGenerator[str]:
+    """Starts ``taoxr serve`` on a free port; the bridge ends with the block, or with this process.
+
+    Args:
+        arguments: More options of ``taoxr serve``.
+        log: Where the bridge's log goes; None keeps it only for error messages.
+        timeout: Seconds until all workers must be ready.
+
+    Yields:
+        Target of the bridge, for `connect`.
+
+    Raises:
+        UnavailableError: The bridge did not come up; the text holds the end of its log.
+    """
+    with tempfile.TemporaryDirectory(prefix="taoxr-") as folder:
+        ready, log = Path(folder) / "ready.json", log or Path(folder) / "bridge.log"
+        with log.open("wb") as sink:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "taoxr_bridge", "--port", "0", "--ready-file", str(ready),
+                "--stop-at-stdin-eof", *arguments,
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL, stderr=sink,
+            )  # fmt: skip
+        try:
+            yield await _wait_ready(process, ready, log, timeout)
+        finally:
+            await _stop(process)
+
+
+async def _wait_ready(process: asyncio.subprocess.Process, ready: Path, log: Path, timeout: float) -> str:
+    try:
+        async with asyncio.timeout(timeout):
+            while not ready.exists():
+                if process.returncode is not None:
+                    raise UnavailableError(f"the bridge stopped at once: {_tail(log)}")
+                await asyncio.sleep(_POLL_S)
+    except TimeoutError as error:
+        raise UnavailableError(f"the bridge was not ready within {timeout:.0f} s: {_tail(log)}") from error
+    return str(json.loads(ready.read_text())["target"])
+
+
+def _tail(log: Path) -> str:
+    return log.read_text(errors="replace").strip()[-2000:] or "it wrote no log"
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+    await process.wait()
