@@ -1,0 +1,1 @@
+"""Audio or phonemes to blendshapes."""

@@ -1,0 +1,147 @@
+"""A clause's phonemes and audio to frames on the media clock."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.arkit import INDEX
+from taoxr.errors import InvalidInputError
+from taoxr_models.a2bs.coarticulation import Curve, brow_curve, control_curves
+from taoxr_models.a2bs.phonemes import Phoneme, Segment, segments
+from taoxr_models.a2bs.rig import arkit_weights
+
+DEFAULT_FRAME_RATE: Final = 30.0
+MIN_FRAME_RATE: Final = 12.0
+MAX_FRAME_RATE: Final = 240.0
+
+# A clause takes over from the one before within this time.
+JOIN_S: Final = 0.08
+# Louder speech opens the jaw more, within these limits.
+_GAIN_RANGE: Final = (0.8, 1.15)
+_GAIN_EXPONENT: Final = 0.3
+_ENVELOPE_S: Final = 0.06
+_BROW: Final = INDEX["browInnerUp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Frames in time.
+
+    Attributes:
+        times_us: [n] int64 microseconds on the media clock.
+        weights: [n, 52] float32 ARKit weights.
+    """
+
+    times_us: NDArray[np.int64]
+    weights: NDArray[np.float32]
+
+
+def frame_times(start_us: int, end_us: int, frame_rate: float) -> NDArray[np.int64]:
+    """Times k / frame_rate in [start_us, end_us), rounded to microseconds.
+
+    Exact (no drift), so that neighbouring spans share no frame and miss none.
+    """
+    period = Fraction(1_000_000) / Fraction(frame_rate)
+    first = math.floor(start_us / period) - 1
+    last = math.ceil(end_us / period) + 1
+    times = (round(k * period) for k in range(first, last + 1))
+    return np.array([t for t in times if start_us <= t < end_us], dtype=np.int64)
+
+
+def check_frame_rate(value: float) -> float:
+    """The frame rate to use for a requested one; 0 asks for the default.
+
+    Raises:
+        InvalidInputError: It is out of range.
+    """
+    if value == 0:
+        return DEFAULT_FRAME_RATE
+    if not MIN_FRAME_RATE <= value <= MAX_FRAME_RATE:
+        raise InvalidInputError("frame_rate", value, f"{MIN_FRAME_RATE:g} to {MAX_FRAME_RATE:g}, or 0")
+    return value
+
+
+def animate_phonemes(
+    phonemes: Sequence[Phoneme],
+    pcm: NDArray[np.int16],
+    sample_rate_hz: int,
+    *,
+    frame_rate: float = DEFAULT_FRAME_RATE,
+    clock_offset_us: int = 0,
+    previous: Sequence[Phoneme] = (),
+) -> Track:
+    """Animates one clause.
+
+    At its first instant the clause shows exactly what the clause before ended with (given enough of
+    `previous`; half a second is plenty), so tracks of successive clauses join without a step.
+
+    Args:
+        phonemes: The clause's phonemes, times in seconds from its start.
+        pcm: [n] the clause's audio for loudness; may be empty.
+        sample_rate_hz: Rate of `pcm`.
+        frame_rate: Frames per second.
+        clock_offset_us: Time of the clause's start on the media clock.
+        previous: Last phonemes of the clause before, on any clock; they end where this clause starts.
+
+    Raises:
+        InvalidInputError: Phonemes are out of order or not IPA.
+    """
+    seconds = max(phonemes[-1].end if phonemes else 0.0, len(pcm) / sample_rate_hz)
+    times_us = frame_times(clock_offset_us, clock_offset_us + round(seconds * 1e6), frame_rate)
+    times = (times_us - clock_offset_us) * 1e-6
+    before = _ending_at_zero(segments(previous, "previous"))
+    clause = segments(phonemes)
+    gain = loudness_gain(pcm, sample_rate_hz, times, seconds)
+    dwell = min(2.0 / frame_rate, 0.09)
+    joint = _weights([*before, *_reachable(clause, before, dwell)], times, gain, dwell)
+    alone = _weights(before, times, 1.0, dwell)
+    x = np.clip(times / JOIN_S, 0.0, 1.0)
+    taken_over = (x * x * (3.0 - 2.0 * x))[:, None]
+    weights = alone + taken_over * (joint - alone)
+    return Track(times_us, weights.astype(np.float32))
+
+
+def loudness_gain(pcm: NDArray[np.int16], sample_rate_hz: int, times: Curve, seconds: float) -> Curve:
+    """Scale of the jaw from loudness relative to the clause's own loud parts.
+
+    Returns:
+        [n] about 0.8 to 1.15; 1 at both ends of the clause, so that clauses join.
+    """
+    hop = max(1, sample_rate_hz // 100)
+    blocks = len(pcm) // hop
+    if blocks < 4:
+        return np.ones_like(times)
+    power = (pcm[: blocks * hop].reshape(blocks, hop).astype(np.float64) ** 2).mean(axis=1)
+    rms = np.sqrt(power) + 1.0
+    loud = np.quantile(rms, 0.8)
+    gain = np.clip((rms / loud) ** _GAIN_EXPONENT, *_GAIN_RANGE)
+    window = np.hanning(2 * round(_ENVELOPE_S * 100) + 1)
+    gain = np.convolve(np.pad(gain, len(window) // 2, mode="edge"), window / window.sum(), mode="valid")
+    at = np.interp(times, (np.arange(blocks) + 0.5) * hop / sample_rate_hz, gain)
+    edge = np.clip(np.minimum(times, seconds - times) / JOIN_S, 0.0, 1.0)
+    return 1.0 + edge * (at - 1.0)
+
+
+def _weights(row: Sequence[Segment], times: Curve, gain: Curve | float, dwell: float) -> Curve:
+    weights = arkit_weights(control_curves(row, times, jaw_gain=gain, dwell=dwell))
+    weights[:, _BROW] = brow_curve(row, times)
+    return weights
+
+
+def _reachable(clause: list[Segment], before: Sequence[Segment], dwell: float) -> list[Segment]:
+    """Lengthens closures so early in the clause that open lips could not reach them in time."""
+    if not before or before[-1].silent:
+        return clause
+    until = JOIN_S + dwell
+    early = [bool(s.articulation.hold) and s.middle < JOIN_S for s in clause]
+    return [replace(s, end=max(s.end, until)) if e else s for s, e in zip(clause, early, strict=True)]
+
+
+def _ending_at_zero(row: Sequence[Segment]) -> list[Segment]:
+    """Moves segments so that the last ends at time 0."""
+    return [Segment(s.articulation, s.start - row[-1].end, s.end - row[-1].end, s.stress) for s in row]
