@@ -1,0 +1,201 @@
+"""Idle motion: within limits, continuous, deterministic; speech stays readable."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taoxr import arkit
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.animation import Activity, Idle, Motion, Skeleton, merge_expressions, rotation
+from taoxr_runtime.animation.blink import LONGEST_S, SHORTEST_S, Blinks
+from taoxr_runtime.animation.gaze import PITCH_LIMIT_DEG, YAW_LIMIT_DEG, LidShapes, eye_motion
+from taoxr_runtime.animation.merge import IDLE_SHAPES
+
+pytestmark = pytest.mark.unit
+
+NAMES = (
+    "root", "spine04", "spine03", "spine02", "spine01", "neck01", "neck02", "neck03", "head", "eye.L",
+    "eye.R", "clavicle.L", "upperarm01.L", "clavicle.R", "upperarm01.R",
+)  # fmt: skip
+SKELETON = Skeleton(
+    NAMES,
+    np.array([-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 4, 11, 4, 13]),
+    np.array(
+        [
+            [0, 0.9, 0], [0, 1, 0], [0, 1.05, 0], [0, 1.1, 0], [0, 1.3, 0], [0, 1.45, 0], [0, 1.5, 0],
+            [0, 1.52, 0], [0, 1.55, 0.04], [0.031, 1.6, 0.12], [-0.031, 1.6, 0.12], [0.02, 1.4, 0],
+            [0.17, 1.4, 0], [-0.02, 1.4, 0], [-0.17, 1.4, 0],
+        ]
+    ),
+    "head",
+    ("eye.L", "eye.R"),
+    np.array([[0.031, 1.6, 0.12], [-0.031, 1.6, 0.12]]),
+)  # fmt: skip
+FRONT = np.array([0.0, 1.6, 1.5])
+TICK_US = 10_000
+# Degrees per second: human saccades reach about 500, a quick nod about 100.
+EYE_SPEED, BODY_SPEED = 700.0, 120.0
+# Lids close in 60 ms along a smoothstep; brows are slow, eyeLook shapes follow the eyes.
+BLINK_SPEED, BROW_SPEED = 1.5 / 0.055, 3.0
+
+
+def run(seed: int, script: list[tuple[Activity, int]], camera: np.ndarray = FRONT) -> list[Motion]:
+    idle, motions, time_us = Idle(SKELETON, seed=seed), [], 0
+    for activity, ticks in script:
+        for _ in range(ticks):
+            face = np.zeros(52, np.float32)
+            if activity is Activity.SPEAKING:
+                face[arkit.INDEX["jawOpen"]] = 0.3 + 0.3 * np.sin(time_us / 30_000)
+            motions.append(idle.sample(time_us, activity, camera, face))
+            time_us += TICK_US
+    return motions
+
+
+SCRIPTS = st.lists(st.tuples(st.sampled_from(list(Activity)), st.integers(5, 120)), min_size=1, max_size=5)
+CAMERAS = st.tuples(st.floats(-3, 3), st.floats(0.5, 2.5), st.floats(-3, 3)).map(np.array)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), SCRIPTS, CAMERAS)
+def test_within_limits_and_continuous(
+    seed: int, script: list[tuple[Activity, int]], camera: np.ndarray
+) -> None:
+    motions = run(seed, script, camera)
+    pose = np.array([m.pose for m in motions])
+    expression = np.array([m.expression for m in motions])
+    assert np.isfinite(pose).all()
+    assert np.allclose(np.linalg.norm(pose, axis=-1), 1.0, atol=1e-5)
+    assert expression.min() >= 0.0
+    assert expression.max() <= 1.0
+    turned = rotation.angles_deg(pose, np.broadcast_to(SKELETON.rest_pose(), pose.shape))
+    assert turned.max() <= 40.0
+
+    seconds = TICK_US / 1e6
+    speed = rotation.angles_deg(pose[1:], pose[:-1]) / seconds
+    eyes = [NAMES.index("eye.L"), NAMES.index("eye.R")]
+    assert speed[:, eyes].max(initial=0.0) <= EYE_SPEED
+    assert np.delete(speed, eyes, axis=1).max(initial=0.0) <= BODY_SPEED
+    change = np.abs(np.diff(expression, axis=0)) / seconds
+    for index, name in enumerate(arkit.NAMES):
+        if name.startswith("eyeBlink"):
+            assert change[:, index].max(initial=0.0) <= BLINK_SPEED
+        elif name.startswith("brow"):
+            assert change[:, index].max(initial=0.0) <= BROW_SPEED
+
+
+def test_same_seed_same_motion_and_another_seed_another() -> None:
+    script = [(activity, 100) for activity in Activity]
+    first, again, other = run(7, script), run(7, script), run(8, script)
+    assert all(
+        np.array_equal(a.pose, b.pose) and np.array_equal(a.expression, b.expression)
+        for a, b in zip(first, again, strict=True)
+    )
+    assert not np.array_equal(first[-1].pose, other[-1].pose)
+
+
+@pytest.mark.parametrize("camera", [FRONT, np.array([0.5, 1.7, 1.2]), np.array([-0.4, 1.4, 0.9])])
+def test_eyes_meet_the_viewer_most_of_the_time(camera: np.ndarray) -> None:
+    lids, misses = LidShapes(), []
+    for motion in run(1, [(Activity.LISTENING, 2_000)], camera):
+        pose = motion.pose.astype(np.float64)
+        turn, shift = SKELETON.transform(pose, SKELETON.index["head"])
+        weight = {n: float(motion.expression[i]) for n, i in arkit.INDEX.items() if "eyeLook" in n}
+        yaw, pitch = rotation.look_angles_deg(rotation.to_matrix(pose[SKELETON.index["eye.L"]]) @ [0, 0, 1])
+        yaw += weight["eyeLookOutLeft"] * lids.outwards - weight["eyeLookInLeft"] * lids.inwards
+        pitch += weight["eyeLookUpLeft"] * lids.up - weight["eyeLookDownLeft"] * lids.down
+        wanted = rotation.look_angles_deg(turn.T @ (camera - shift) - SKELETON.eyes[0])
+        misses.append(np.hypot(yaw - wanted[0], pitch - wanted[1]))
+    assert np.mean(np.array(misses) < 1.8) > 0.8
+
+
+@given(
+    st.sampled_from(["Left", "Right"]), st.floats(-90, 90), st.floats(-90, 90), st.sampled_from([0.0, 1.0])
+)
+def test_eye_motion_splits_the_angle_exactly(side: str, yaw: float, pitch: float, scale: float) -> None:
+    full = LidShapes()
+    shapes = LidShapes(full.outwards * scale, full.inwards * scale, full.up * scale, full.down * scale)
+    turn, weights = eye_motion(side, yaw, pitch, shapes)
+    got = dict.fromkeys(("Out", "In", "Up", "Down"), 0.0)
+    for index, weight in weights.items():
+        assert 0.0 <= weight <= 1.0
+        got[arkit.NAMES[index].removeprefix("eyeLook").removesuffix(side)] = weight
+    sign = 1.0 if side == "Left" else -1.0
+    bone_yaw, bone_pitch = rotation.look_angles_deg(rotation.to_matrix(turn) @ [0, 0, 1])
+    total_yaw = bone_yaw + sign * (got["Out"] * shapes.outwards - got["In"] * shapes.inwards)
+    total_pitch = bone_pitch + got["Up"] * shapes.up - got["Down"] * shapes.down
+    assert total_yaw == pytest.approx(np.clip(yaw, -YAW_LIMIT_DEG, YAW_LIMIT_DEG), abs=1e-6)
+    assert total_pitch == pytest.approx(np.clip(pitch, -PITCH_LIMIT_DEG, PITCH_LIMIT_DEG), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_blinks_look_like_blinks(seed: int) -> None:
+    times = np.arange(0.0, 300.0, 0.005)
+    blinks = Blinks(np.random.default_rng(seed))
+    closure = np.array([blinks.at(t) for t in times])
+    shut = closure > 0.02
+    edges = np.flatnonzero(np.diff(shut.astype(int)))
+    starts, ends = times[edges[::2]], times[edges[1::2]]
+    assert ((ends - starts) > 0.15).all()
+    assert ((ends - starts) < 0.25).all()
+    assert all(closure[(times >= a) & (times <= b)].max() > 0.99 for a, b in zip(starts, ends, strict=True))
+    gaps = np.diff(starts)
+    singles = gaps[gaps > 1.0]
+    assert singles.min() >= SHORTEST_S - 0.01
+    assert singles.max() <= LONGEST_S + 0.01
+    assert 0.02 < np.mean(gaps < 1.0) < 0.35
+    # Asked backwards it is the same: a pure function of time.
+    assert np.array_equal(closure[::-7], [blinks.at(t) for t in times[::-7]])
+
+
+def test_speech_keeps_its_lips_and_the_more_closed_lid_wins() -> None:
+    rng = np.random.default_rng(0)
+    face, idle = rng.random(52, np.float32), rng.random(52, np.float32)
+    merged = merge_expressions(face, idle)
+    lips = [i for i in range(52) if i not in IDLE_SHAPES]
+    assert np.array_equal(merged[lips], face[lips])
+    assert not any(arkit.NAMES[i].startswith(("jaw", "mouth", "tongue", "cheek")) for i in IDLE_SHAPES)
+    blink = arkit.INDEX["eyeBlinkLeft"]
+    assert merged[blink] == max(face[blink], idle[blink])
+
+
+def test_transform_follows_the_chain_of_the_format() -> None:
+    rng = np.random.default_rng(4)
+    pose = rng.normal(size=(len(NAMES), 4))
+    pose /= np.linalg.norm(pose, axis=1, keepdims=True)
+    full = np.zeros((len(NAMES), 4, 4))
+    for bone, parent in enumerate(SKELETON.parents):
+        there, turn, back = np.eye(4), np.eye(4), np.eye(4)
+        there[:3, 3], back[:3, 3] = SKELETON.heads[bone], -SKELETON.heads[bone]
+        turn[:3, :3] = rotation.to_matrix(pose[bone])
+        full[bone] = (np.eye(4) if parent < 0 else full[parent]) @ there @ turn @ back
+    for name in ("head", "eye.R", "upperarm01.L"):
+        matrix, shift = SKELETON.transform(pose, SKELETON.index[name])
+        assert np.allclose(matrix, full[SKELETON.index[name], :3, :3])
+        assert np.allclose(shift, full[SKELETON.index[name], :3, 3])
+
+
+@given(st.lists(st.floats(-180, 180), min_size=6, max_size=6))
+def test_quaternions_agree_with_matrices(angles: list[float]) -> None:
+    a, b = rotation.from_euler_deg(*angles[:3]), rotation.from_euler_deg(*angles[3:])
+    product = rotation.to_matrix(a) @ rotation.to_matrix(b)
+    assert np.allclose(rotation.to_matrix(rotation.multiply(a, b)), product, atol=1e-9)
+
+
+def test_a_rig_with_other_bones_still_moves_its_head() -> None:
+    names, parents = ("hips", "skull", "l", "r"), np.array([-1, 0, 1, 1])
+    skeleton = Skeleton(names, parents, np.zeros((4, 3)), "skull", ("l", "r"), np.zeros((2, 3)))
+    idle = Idle(skeleton, seed=0)
+    motions = [idle.sample(t * TICK_US, Activity.SPEAKING, FRONT) for t in range(200)]
+    assert max(rotation.angles_deg(m.pose[1], np.array([0, 0, 0, 1.0])) for m in motions) > 0.5
+
+
+def test_clear_errors() -> None:
+    idle = Idle(SKELETON)
+    idle.sample(1000, Activity.IDLE, FRONT)
+    with pytest.raises(InvalidInputError, match="never goes back"):
+        idle.sample(999, Activity.IDLE, FRONT)
+    with pytest.raises(InvalidInputError, match="face"):
+        idle.sample(1000, Activity.IDLE, FRONT, np.zeros(3, np.float32))
+    with pytest.raises(InvalidInputError, match="skull"):
+        Skeleton(NAMES, SKELETON.parents, SKELETON.heads, "skull", ("eye.L", "eye.R"), SKELETON.eyes)
