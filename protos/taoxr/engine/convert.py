@@ -1,8 +1,11 @@
 """ONNX to MNN with the converter inside the wheel."""
 
+import hashlib
 import os
+import re
 import subprocess
 import sys
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -11,13 +14,17 @@ from taoxr.errors import ModelError
 
 # `_tools` is the converter itself; the `MNN.tools` package around it installs packages and reports home.
 _PROGRAM: Final = "import sys, _tools; _tools.mnnconvert(['mnnconvert', *sys.argv[1:]])"
+# The converter stamps a random identifier near the start of the file.
+_UUID: Final = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID_WITHIN: Final = 256
 
 
 def convert(source: Path, target: Path, framework: str, options: Sequence[str] = ()) -> None:
     """Converts a model file to ``.mnn``.
 
     Runs in a process of its own, because the converter prints to stdout and may crash, and says
-    success even when it failed; so the result is judged by the file. Works offline.
+    success even when it failed; so the result is judged by the file. Works offline. The same source
+    and options give the same bytes: the random identifier in the file is made one of its content.
 
     Args:
         source: Model to convert.
@@ -38,7 +45,20 @@ def convert(source: Path, target: Path, framework: str, options: Sequence[str] =
         partial.unlink(missing_ok=True)
         tail = " | ".join((done.stdout + done.stderr).strip().splitlines()[-4:])
         raise ModelError(f"MNN could not convert {source.name} (exit {done.returncode}): {tail}")
+    _settle_identifier(partial)
     partial.replace(target)
+
+
+def _settle_identifier(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    found = _UUID.search(data, 0, _UUID_WITHIN)
+    if found is None:  # graphs compiled from JSON carry none
+        return
+    start, end = found.span()
+    data[start:end] = bytes(end - start)
+    digest = hashlib.sha256(data).hexdigest()
+    data[start:end] = str(uuid.uuid5(uuid.NAMESPACE_OID, digest)).encode()
+    path.write_bytes(data)
 
 
 def convert_onnx(source: Path, target: Path, options: Sequence[str] = ()) -> None:
