@@ -1,0 +1,107 @@
+"""The graph of a scene: nodes and values wired together and checked as a whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from taoxr_runtime.nnr.container import Container
+from taoxr_runtime.nnr.errors import NnrFormatError
+from taoxr_runtime.nnr.nodes import KINDS, Node, Reader
+from taoxr_runtime.nnr.schema import SceneSpec
+
+INPUTS: Final = ("expression", "pose", "root", "camera")
+RESULTS: Final[dict[str, tuple[int, ...]]] = {
+    "means": (3,), "covariances": (6,), "opacities": (), "colors_srgb": (3,),
+}  # fmt: skip
+"""Values that a scene must make, with the shape after N."""
+ORDER: Final = "order"
+"""Value that a scene may make: the blending order [N]."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node and the names of its values."""
+
+    node: Node
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Steps in topological order, and the shape and dtype of every value."""
+
+    steps: tuple[Step, ...]
+    shapes: Mapping[str, tuple[int, ...]]
+    dtypes: Mapping[str, np.dtype[Any]]
+
+    @property
+    def count(self) -> int:
+        """Number of splats."""
+        return self.shapes["means"][0]
+
+
+def build(container: Container) -> Graph:
+    """Makes the graph of a container.
+
+    Raises:
+        NnrFormatError: A node breaks the format, or the nodes do not fit together.
+    """
+    scene = container.scene
+    shapes = _input_shapes(scene)
+    dtypes: dict[str, np.dtype[Any]] = {name: np.dtype(np.float32) for name in shapes}
+    steps: list[Step] = []
+    for i, spec in enumerate(scene.nodes):
+        where = f"scene.nodes[{i}]"
+        if spec.kind not in KINDS:
+            raise NnrFormatError(
+                f"{where}.kind", f"{spec.kind!r} is unknown, expected one of {', '.join(KINDS)}"
+            )
+        for k, name in enumerate(spec.inputs):
+            if name not in shapes:
+                raise NnrFormatError(f"{where}.inputs[{k}]", f"nothing before this node makes {name!r}")
+            if dtypes[name] != np.float32:
+                raise NnrFormatError(f"{where}.inputs[{k}]", f"{name!r} is {dtypes[name]}, not float32")
+        tensors = {key: container.tensors[entry] for key, entry in spec.tensors.items()}
+        node = KINDS[spec.kind](Reader(where, spec, tensors, [shapes[n] for n in spec.inputs]))
+        for k, (name, shape, dtype) in enumerate(
+            zip(spec.outputs, node.output_shapes, node.output_dtypes, strict=True)
+        ):
+            if name in shapes:
+                raise NnrFormatError(f"{where}.outputs[{k}]", f"{name!r} is made twice")
+            shapes[name], dtypes[name] = shape, np.dtype(dtype)
+        steps.append(Step(node, spec.inputs, spec.outputs))
+    _check_results(shapes, dtypes)
+    return Graph(tuple(steps), shapes, dtypes)
+
+
+def _input_shapes(scene: SceneSpec) -> dict[str, tuple[int, ...]]:
+    known = {"expression": (len(scene.rig.blendshapes),), "pose": (len(scene.rig.bones), 4), "root": (3,)}
+    known["camera"] = (3,)
+    shapes: dict[str, tuple[int, ...]] = {}
+    for i, spec in enumerate(scene.inputs):
+        if spec.name not in known:
+            problem = f"{spec.name!r} is unknown, expected one of {', '.join(INPUTS)}"
+            raise NnrFormatError(f"scene.inputs[{i}].name", problem)
+        if spec.name in shapes:
+            raise NnrFormatError(f"scene.inputs[{i}].name", f"{spec.name!r} occurs twice")
+        if spec.shape != known[spec.name]:
+            problem = f"is {list(spec.shape)}, the rig makes it {list(known[spec.name])}"
+            raise NnrFormatError(f"scene.inputs[{i}].shape", problem)
+        shapes[spec.name] = spec.shape
+    return shapes
+
+
+def _check_results(shapes: dict[str, tuple[int, ...]], dtypes: dict[str, np.dtype[Any]]) -> None:
+    count = shapes.get("means", (0,))[0]
+    for name, tail in {**RESULTS, ORDER: ()}.items():
+        dtype = np.dtype(np.int32 if name == ORDER else np.float32)
+        if name not in shapes and name == ORDER:
+            continue
+        if name not in shapes:
+            raise NnrFormatError("scene.nodes", f"no node makes {name!r}")
+        if shapes[name] != (count, *tail) or dtypes[name] != dtype:
+            found = f"{dtypes[name]} {list(shapes[name])}"
+            raise NnrFormatError("scene.nodes", f"{name!r} is {found}, expected {dtype} {[count, *tail]}")

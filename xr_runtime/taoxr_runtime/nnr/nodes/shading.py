@@ -1,0 +1,184 @@
+"""The shading formulas of the color node: in float32 by blocks, and plainly in float64."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr_runtime.nnr.nodes.base import F32, F64
+from taoxr_runtime.nnr.nodes.color_model import GAMMA, HUE_FLOOR, Attributes, Group, Lobe, Material
+
+_TINY = np.float32(1e-12)
+
+
+class Shader:
+    """Lights blocks of splats of one material.
+
+    Uses ``n·h = (n·l + n·v) / |l + v|`` and ``|l + v|² = 2 + 2 l·v``, so that no half vector is ever made.
+    """
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._directions: F32 = np.array([li.direction for li in attributes.lights], np.float32).reshape(
+            -1, 3
+        )
+        self._colors: F32 = np.array([li.color_linear for li in attributes.lights], np.float32).reshape(-1, 3)
+        sky, ground = np.array(attributes.sky_linear), np.array(attributes.ground_linear)
+        # The hemisphere as base + slope · n.y
+        self._base = ((sky + ground) / 2).astype(np.float32)[:, None]
+        self._slope = ((sky - ground) / 2).astype(np.float32)[:, None]
+
+    def shade(self, group: Group, block: slice, frame: F32, offset: F32) -> F32:
+        """Colours of a block.
+
+        Args:
+            group: Its material and constants.
+            block: Its part of the group.
+            frame: Frames of its triangles [3, 3, n].
+            offset: Camera minus means [3, n]; overwritten.
+
+        Returns:
+            sRGB-encoded colours [3, n].
+        """
+        n = _rotate(frame, group.normal[:, block])
+        v = offset
+        v *= 1 / np.sqrt(np.maximum(_dot(v, v), _TINY))
+        n_v = _dot(n, v)
+
+        hemisphere = self._slope * n[1]
+        hemisphere += self._base
+        color = group.ambient[:, block].copy()
+        if group.sheen is not None:
+            edge = 1 - np.clip(n_v, 0, 1)
+            edge *= edge
+            edge *= edge
+            color += group.sheen[:, block] * edge
+        color *= hemisphere
+        if len(self._directions):
+            self._add_lights(color, group, block, frame, n, v, n_v)
+        np.clip(color, 0, 1, out=color)
+        return _power(color, 1 / GAMMA)
+
+    def _add_lights(
+        self, color: F32, group: Group, block: slice, frame: F32, n: F32, v: F32, n_v: F32
+    ) -> None:
+        n_l = self._directions @ n  # [lights, n]
+        diffuse = [_wrapped(n_l, w) for w in group.material.wrap]
+        if len(set(group.material.wrap)) == 1:
+            diffuse = diffuse[:1] * 3
+        if group.tangent is None:
+            weights = diffuse
+        else:
+            t = _rotate(frame, group.tangent[:, block])
+            t_l = self._directions @ t
+            across = np.sqrt(np.maximum(1 - t_l * t_l, 0))
+            weights = [d * across for d in diffuse]
+        direct = group.direct[:, block]
+        for c in range(3):
+            color[c] += direct[c] * (self._colors[:, c] @ weights[c])
+        if not group.lobes:
+            return
+
+        inverse_h = 1 / np.sqrt(np.maximum(2 + 2 * (self._directions @ v), _TINY))
+        n_h = (n_l + n_v) * inverse_h
+        if group.tangent is None:
+            facing = np.clip(4 * n_l, 0, 1)
+            angle = np.clip(n_h, 0, 1)
+            highlights = [_power(angle, lobe.shininess) for lobe in group.material.lobes]
+        else:
+            facing = (diffuse[0] + diffuse[1] + diffuse[2]) * np.float32(1 / 3)
+            t_h = (t_l + _dot(t, v)) * inverse_h
+            t_n = _dot(t, n)
+            highlights = []
+            for lobe in group.material.lobes:
+                s = np.float32(lobe.shift)
+                along = (t_h + s * n_h) / np.sqrt(np.maximum(1 + s * s + 2 * s * t_n, _TINY))
+                highlights.append(_power(np.clip(1 - along * along, 0, 1), lobe.shininess / 2))
+        for tinted, highlight in zip(group.lobes, highlights, strict=True):
+            highlight *= facing
+            color += tinted[:, block] * (self._colors.T @ highlight)
+
+
+def reference_color(
+    attributes: Attributes,
+    groups: list[Group],
+    tables: "tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]",
+    frames: F64,
+    means: F64,
+    camera: F64,
+) -> F64:
+    """The format's formulas, splat by splat in float64: colours [N, 3]."""
+    result = np.zeros_like(means)
+    albedo, occlusion, gloss = (t / 255.0 for t in tables)
+    sky, ground = np.array(attributes.sky_linear), np.array(attributes.ground_linear)
+    for group in groups:
+        i, m = group.index, group.material
+        R = frames[group.triangle]
+        A = albedo[i] ** GAMMA
+        n = _unit(np.einsum("nij,jn->ni", R, group.normal.astype(np.float64)))
+        t = None
+        if group.tangent is not None:
+            t = _unit(np.einsum("nij,jn->ni", R, group.tangent.astype(np.float64)))
+        v = _unit(camera - means[i])
+        o = m.occlusion_floor + (1 - m.occlusion_floor) * occlusion[i, None] ** np.array(m.occlusion_power)
+        a = ground + (sky - ground) * (n[:, 1:2] + 1) / 2
+        q = 1 - m.shadow * (1 - o)
+        D, S = np.zeros_like(A), np.zeros_like(A)
+        for light in attributes.lights:
+            direct, highlights = _light(m, np.array(light.direction), n, t, v, A)
+            D += np.array(light.color_linear) * direct * q
+            S += np.array(light.color_linear) * highlights * q
+        rim = (1 - np.clip(np.sum(n * v, 1, keepdims=True), 0, 1)) ** 4
+        C = A * (a * o + D) + gloss[i, None] * S + m.sheen * rim * a * o
+        result[i] = np.clip(C, 0, 1) ** (1 / GAMMA)
+    return result
+
+
+def _light(m: Material, light: F64, n: F64, t: F64 | None, v: F64, A: F64) -> tuple[F64, F64]:
+    """Diffuse and specular answer [n, 3] to a white light, for the reference."""
+    n_l = (n @ light)[:, None]
+    wrap = np.array(m.wrap)
+    d = np.clip((n_l + wrap) / (1 + wrap), 0, 1)
+    h = _unit(light + v)
+
+    def tint(lobe: Lobe) -> F64:
+        hue = A / np.maximum(A.max(1, keepdims=True), HUE_FLOOR)
+        return lobe.strength * (1 - lobe.tint + lobe.tint * hue)
+
+    S = np.zeros_like(A)
+    for lobe in m.lobes:
+        if t is None:
+            e = np.clip(np.sum(n * h, 1, keepdims=True), 0, 1)
+            f = np.clip(4 * n_l, 0, 1)
+        else:
+            u = _unit(t + lobe.shift * n)
+            e = np.sqrt(np.maximum(1 - np.sum(u * h, 1, keepdims=True) ** 2, 0))
+            f = d.mean(1, keepdims=True)
+        S += tint(lobe) * e**lobe.shininess * f
+    if t is not None:
+        d = d * np.sqrt(np.maximum(1 - (t @ light)[:, None] ** 2, 0))
+    return d, S
+
+
+def _rotate(frame: F32, vector: F32) -> F32:
+    """Products of matrices [3, 3, n] and vectors [3, n]."""
+    result = frame[:, 0] * vector[0]
+    result += frame[:, 1] * vector[1]
+    result += frame[:, 2] * vector[2]
+    return result
+
+
+def _wrapped(n_l: F32, wrap: float) -> F32:
+    d = n_l + np.float32(wrap)
+    d *= np.float32(1 / (1 + wrap))
+    return np.clip(d, 0, 1, out=d)
+
+
+def _power(base: F32, exponent: float) -> F32:
+    """``base ** exponent`` in place for a base of 0 to 1."""
+    return np.power(base, np.float32(exponent))
+
+
+def _dot(a: F32, b: F32) -> F32:
+    return np.einsum("kn,kn->n", a, b)
+
+
+def _unit(rows: F64) -> F64:
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)

@@ -1,0 +1,242 @@
+"""A loaded scene: inputs to set, splats to take, and the nodes between them run only when they must."""
+
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.nnr import container as containers
+from taoxr_runtime.nnr.container import Container
+from taoxr_runtime.nnr.graph import ORDER, Graph, Step, build
+from taoxr_runtime.nnr.schema import Landmarks, Rig
+from taoxr_runtime.splats import Splats
+
+F32 = NDArray[np.float32]
+Backend = Literal["auto", "numpy", "mnn"]
+
+
+@dataclass(frozen=True)
+class NodeRun:
+    """One node's run in an update.
+
+    Attributes:
+        kind: The node's kind.
+        backend: What ran it, ``"numpy"`` or ``"mnn"``.
+        ms: Time that it took, in milliseconds.
+    """
+
+    kind: str
+    backend: str
+    ms: float
+
+
+class Scene:
+    """One avatar.
+
+    `set` marks what depends on an input; `update` runs that and nothing else. Outputs are double
+    buffered: arrays taken from a scene stay as they are during the next update of their node and are
+    written again by the one after it. All methods may be called from any thread.
+
+    Args:
+        container: A checked file.
+        backend: What runs the nodes; ``"auto"`` takes the one measured faster for each kind.
+
+    Raises:
+        NnrFormatError: The graph breaks the format.
+    """
+
+    def __init__(self, container: Container, backend: Backend = "auto") -> None:
+        self._container = container
+        self._graph: Graph = build(container)
+        self._values: dict[str, NDArray[Any]] = _defaults(container)
+        self._inputs = tuple(self._values)
+        self._buffers = [_Buffers(step) for step in self._graph.steps]
+        self._dirty = [True] * len(self._graph.steps)
+        self._pending: dict[str, F32] = {}
+        self._pending_lock = threading.Lock()
+        self._run_lock = threading.Lock()
+        self._worker: ThreadPoolExecutor | None = None
+        self._trace: tuple[NodeRun, ...] = ()
+        self._splats: Splats | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the avatar."""
+        return self._container.scene.name
+
+    @property
+    def rig(self) -> Rig:
+        """Names of the coefficients and bones."""
+        return self._container.scene.rig
+
+    @property
+    def landmarks(self) -> Landmarks:
+        """Places at rest."""
+        return self._container.scene.landmarks
+
+    @property
+    def container(self) -> Container:
+        """The file."""
+        return self._container
+
+    @property
+    def graph(self) -> Graph:
+        """The nodes and the shapes of all values."""
+        return self._graph
+
+    @property
+    def inputs(self) -> Mapping[str, tuple[int, ...]]:
+        """Shape of each input by name."""
+        return {name: self._graph.shapes[name] for name in self._inputs}
+
+    @property
+    def trace(self) -> tuple[NodeRun, ...]:
+        """The nodes that the last update ran, in order."""
+        return self._trace
+
+    @property
+    def splats(self) -> Splats:
+        """The splats of the last completed update; the first access runs one."""
+        return self._splats or self.update()
+
+    @property
+    def order(self) -> NDArray[np.int32] | None:
+        """The blending order of the last completed update, farthest first; None if no node makes it."""
+        return self.value(ORDER) if ORDER in self._graph.shapes else None
+
+    def value(self, name: str) -> NDArray[Any]:
+        """Any value of the graph as of the last completed update, such as ``vertices``.
+
+        Raises:
+            InvalidInputError: The graph has no such value.
+        """
+        if name not in self._graph.shapes:
+            raise InvalidInputError("value", name, f"one of {', '.join(self._graph.shapes)}")
+        if self._splats is None:
+            self.update()
+        return self._values[name]
+
+    def set(self, name: str, array: NDArray[Any]) -> None:
+        """Sets an input for the next update; equal values change nothing.
+
+        Args:
+            name: ``expression``, ``pose``, ``root`` or ``camera``.
+            array: Floats of the input's shape; copied.
+
+        Raises:
+            InvalidInputError: Unknown name, another shape, not floats, or a value that is not finite.
+        """
+        if name not in self._inputs:
+            raise InvalidInputError("input", name, f"one of {', '.join(self._inputs)}")
+        shape = self._graph.shapes[name]
+        if array.dtype.kind != "f" or array.shape != shape:
+            found = f"{array.dtype} {list(array.shape)}"
+            raise InvalidInputError(name, found, f"float32 {list(shape)}")
+        value = array.astype(np.float32)
+        if not np.isfinite(value).all():
+            bad = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
+            raise InvalidInputError(f"{name}{list(bad)}", float(array[bad]), "a finite number")
+        with self._pending_lock:
+            self._pending[name] = value
+
+    def update(self) -> Splats:
+        """Runs the nodes that depend on changed inputs, in topological order, on this thread."""
+        with self._run_lock:
+            self._take_inputs()
+            trace: list[NodeRun] = []
+            for i, step in enumerate(self._graph.steps):
+                if self._dirty[i]:
+                    trace.append(self._run(i, step))
+            self._trace = tuple(trace)
+            if trace or self._splats is None:
+                v = self._values
+                self._splats = Splats(v["means"], v["covariances"], v["opacities"], v["colors_srgb"])
+            return self._splats
+
+    def update_async(self) -> "Future[Splats]":
+        """Runs `update` on this scene's worker thread; inputs set until it starts are part of it."""
+        with self._pending_lock:
+            if self._worker is None:
+                self._worker = ThreadPoolExecutor(1, thread_name_prefix="nnr")
+        return self._worker.submit(self.update)
+
+    def close(self) -> None:
+        """Ends the worker thread, if there is one."""
+        if self._worker is not None:
+            self._worker.shutdown(wait=True)
+            self._worker = None
+
+    def _take_inputs(self) -> None:
+        with self._pending_lock:
+            pending, self._pending = self._pending, {}
+        for name, value in pending.items():
+            if not np.array_equal(self._values[name], value):
+                self._values[name] = value
+                self._mark(name)
+
+    def _mark(self, name: str) -> None:
+        changed = {name}
+        for i, step in enumerate(self._graph.steps):
+            if changed.intersection(step.inputs):
+                self._dirty[i] = True
+                changed.update(step.outputs)
+
+    def _run(self, i: int, step: Step) -> NodeRun:
+        outputs = self._buffers[i].back()
+        start = time.perf_counter()
+        step.node.evaluate([self._values[n] for n in step.inputs], outputs)
+        ms = (time.perf_counter() - start) * 1e3
+        self._values.update(zip(step.outputs, outputs, strict=True))
+        self._dirty[i] = False
+        return NodeRun(step.node.kind, "numpy", ms)
+
+
+class _Buffers:
+    """Two sets of output arrays of a node, used in turn."""
+
+    def __init__(self, step: Step) -> None:
+        node = step.node
+        kinds = list(zip(node.output_shapes, node.output_dtypes, strict=True))
+        self._sets = [[np.empty(shape, dtype) for shape, dtype in kinds] for _ in range(2)]
+        self._next = 0
+
+    def back(self) -> list[NDArray[Any]]:
+        """The set that was not handed out last."""
+        self._next ^= 1
+        return self._sets[self._next]
+
+
+_VIEWER_DISTANCE: Final = 1.5
+
+
+def _defaults(container: Container) -> dict[str, NDArray[Any]]:
+    """Rest pose, no expression, and a viewer 1.5 m in front of the head."""
+    scene = container.scene
+    pose = np.zeros((len(scene.rig.bones), 4), np.float32)
+    pose[:, 3] = 1
+    camera = np.array(scene.landmarks.head_center, np.float32)
+    camera[2] += _VIEWER_DISTANCE
+    values: dict[str, NDArray[Any]] = {
+        "expression": np.zeros(len(scene.rig.blendshapes), np.float32),
+        "pose": pose,
+        "root": np.zeros(3, np.float32),
+        "camera": camera,
+    }
+    return {spec.name: values[spec.name] for spec in scene.inputs}
+
+
+def load(path: Path | str, backend: Backend = "auto") -> Scene:
+    """Loads a `.nnr` file.
+
+    Raises:
+        NnrFormatError: The file breaks the format.
+        OSError: The file cannot be read.
+    """
+    return Scene(containers.read(Path(path)), backend)
