@@ -119,6 +119,13 @@ class Node(ABC):
         return (np.float32,) * len(self.output_shapes)
 
 
+def gather(planes: F32, index: NDArray[np.intp], scratch: F32) -> F32:
+    """Columns of planes [P, F] at an index [n], into the front of a flat scratch array: [P, n]."""
+    out = scratch[: len(planes) * len(index)].reshape(len(planes), -1)
+    # "clip" writes straight into out; the indices were checked when the node was read.
+    return np.take(planes, index, axis=1, out=out, mode="clip")
+
+
 def _fits(shape: Shape, expected: tuple[int | None, ...]) -> bool:
     return len(shape) == len(expected) and all(
         e is None or s == e for s, e in zip(shape, expected, strict=True)

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader
+from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader, gather
 from taoxr_runtime.nnr.schema import MAX_SPLATS, Strict
 
 MAX_TRIANGLES: Final = 65_535
@@ -152,7 +151,7 @@ class Binding(Node):
         planes = self._mean.reshape(18, -1)
         for start in range(0, count, BLOCK):
             block = slice(start, min(start + BLOCK, count))
-            gathered = _gather(planes, self.surface_triangle[block], self._scratch).reshape(3, 6, -1)
+            gathered = gather(planes, self.surface_triangle[block], self._scratch).reshape(3, 6, -1)
             gathered *= self.weights[:, block]
             np.add.reduce(gathered, axis=1, out=gathered[:, 0])
             means[block] = gathered[:, 0].T
@@ -162,7 +161,7 @@ class Binding(Node):
         first = len(self.surface_triangle)
         for start in range(0, len(self.strand_triangle), BLOCK):
             block = slice(start, min(start + BLOCK, len(self.strand_triangle)))
-            gathered = _gather(self._placing, self.strand_triangle[block], self._scratch)
+            gathered = gather(self._placing, self.strand_triangle[block], self._scratch)
             frame, corner = gathered[:9].reshape(3, 3, 1, -1), gathered[9:]
             # Both local vectors at once: [3 local, 2 vectors, n] → [3 world, 2, n].
             local = self._strand_local[:, :, block]
@@ -212,13 +211,6 @@ class Binding(Node):
         means = np.concatenate([mean, p[s, 0] + offset])
         full = np.concatenate([(flat + thick)[t], strand])
         return means, full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]], frames
-
-
-def _gather(planes: F32, index: NDArray[np.intp], scratch: F32) -> F32:
-    """Columns of planes [P, F] at an index [n], into the front of a flat scratch array: [P, n]."""
-    out = scratch[: len(planes) * len(index)].reshape(len(planes), -1)
-    # "clip" writes straight into out; the indices were checked when the node was read.
-    return np.take(planes, index, axis=1, out=out, mode="clip")
 
 
 def _cross(a: F32, b: F32) -> F32:

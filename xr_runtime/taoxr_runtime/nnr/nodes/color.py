@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader
+from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader, gather
 from taoxr_runtime.nnr.nodes.color_model import DECODE, HUE_FLOOR, Attributes, Group
 from taoxr_runtime.nnr.nodes.shading import Shader, reference_color
 from taoxr_runtime.nnr.schema import MAX_SPLATS
@@ -49,6 +49,8 @@ class Color(Node):
             )
         self.groups = [self._group(i) for i in np.unique(self.material)]
         self._frames: F32 = np.empty((9, triangles), np.float32)
+        self._to_camera: F32 = np.empty((3, count), np.float32)
+        self._scratch: F32 = np.empty(9 * BLOCK, np.float32)
         self._shader = Shader(a)
         self.output_shapes = ((count, 3),)
 
@@ -78,26 +80,28 @@ class Color(Node):
     def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
         """See `Node.evaluate`."""
         frames, means, camera = inputs
+        (colors,) = outputs
         np.copyto(self._frames.reshape(3, 3, -1), frames.transpose(1, 2, 0))
+        np.copyto(self._to_camera, means.T)
+        np.subtract(camera[:, None], self._to_camera, out=self._to_camera)
         for group in self.groups:
             for start in range(0, len(group.index), BLOCK):
                 block = slice(start, min(start + BLOCK, len(group.index)))
-                index = group.index[block]
-                # Most materials fill whole ranges of the scene: a slice then saves two copies.
-                rows = (
-                    slice(int(index[0]), int(index[-1]) + 1)
-                    if index[-1] - index[0] + 1 == len(index)
-                    else index
-                )
-                frame = np.take(self._frames, group.triangle[block], axis=1, mode="clip").reshape(3, 3, -1)
-                offset = np.ascontiguousarray((camera - means[rows]).T)
-                outputs[0][rows] = self._shader.shade(group, block, frame, offset).T
+                rows = _as_range(group.index[block])
+                frame = gather(self._frames, group.triangle[block], self._scratch).reshape(3, 3, -1)
+                colors[rows] = self._shader.shade(group, block, frame, self._to_camera[:, rows]).T
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""
         return (
             reference_color(self.attributes, self.groups, (self.albedo, self.occlusion, self.gloss), *inputs),
         )
+
+
+def _as_range(index: NDArray[np.intp]) -> "slice | NDArray[np.intp]":
+    """A slice where an ascending index has no holes: most materials fill whole ranges of a scene."""
+    first, last = int(index[0]), int(index[-1])
+    return slice(first, last + 1) if last - first + 1 == len(index) else index
 
 
 def _planes(x: NDArray[Any]) -> F32:

@@ -1,12 +1,17 @@
 """The shading formulas of the color node: in float32 by blocks, and plainly in float64."""
 
+import math
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.nodes.base import F32, F64
 from taoxr_runtime.nnr.nodes.color_model import GAMMA, HUE_FLOOR, Attributes, Group, Lobe, Material
 
-_TINY = np.float32(1e-12)
+_TINY: Final = np.float32(1e-12)
+_LEAST_LOG: Final = 60.0
+_LEAST_BASE: Final = 1e-12
 
 
 class Shader:
@@ -32,14 +37,13 @@ class Shader:
             group: Its material and constants.
             block: Its part of the group.
             frame: Frames of its triangles [3, 3, n].
-            offset: Camera minus means [3, n]; overwritten.
+            offset: Camera minus means [3, n].
 
         Returns:
             sRGB-encoded colours [3, n].
         """
         n = _rotate(frame, group.normal[:, block])
-        v = offset
-        v *= 1 / np.sqrt(np.maximum(_dot(v, v), _TINY))
+        v = offset * (1 / np.sqrt(np.maximum(_dot(offset, offset), _TINY)))
         n_v = _dot(n, v)
 
         hemisphere = self._slope * n[1]
@@ -53,7 +57,6 @@ class Shader:
         color *= hemisphere
         if len(self._directions):
             self._add_lights(color, group, block, frame, n, v, n_v)
-        np.clip(color, 0, 1, out=color)
         return _power(color, 1 / GAMMA)
 
     def _add_lights(
@@ -80,8 +83,7 @@ class Shader:
         n_h = (n_l + n_v) * inverse_h
         if group.tangent is None:
             facing = np.clip(4 * n_l, 0, 1)
-            angle = np.clip(n_h, 0, 1)
-            highlights = [_power(angle, lobe.shininess) for lobe in group.material.lobes]
+            highlights = [_power(n_h.copy(), lobe.shininess) for lobe in group.material.lobes]
         else:
             facing = (diffuse[0] + diffuse[1] + diffuse[2]) * np.float32(1 / 3)
             t_h = (t_l + _dot(t, v)) * inverse_h
@@ -90,7 +92,7 @@ class Shader:
             for lobe in group.material.lobes:
                 s = np.float32(lobe.shift)
                 along = (t_h + s * n_h) / np.sqrt(np.maximum(1 + s * s + 2 * s * t_n, _TINY))
-                highlights.append(_power(np.clip(1 - along * along, 0, 1), lobe.shininess / 2))
+                highlights.append(_power(1 - along * along, lobe.shininess / 2))
         for tinted, highlight in zip(group.lobes, highlights, strict=True):
             highlight *= facing
             color += tinted[:, block] * (self._colors.T @ highlight)
@@ -172,8 +174,17 @@ def _wrapped(n_l: F32, wrap: float) -> F32:
 
 
 def _power(base: F32, exponent: float) -> F32:
-    """``base ** exponent`` in place for a base of 0 to 1."""
-    return np.power(base, np.float32(exponent))
+    """``clip(base, 0, 1) ** exponent`` in place.
+
+    By log and exp, which NumPy vectorises on every x86 (power only with AVX-512), and with the base kept
+    so far above 0 that the result stays a normal number: zeros and denormals take the slow way, up to
+    fifty times slower. What this adds to the result is under 4e-6.
+    """
+    least = math.exp(-_LEAST_LOG / exponent) if exponent > 1 else _LEAST_BASE
+    np.clip(base, np.float32(least), np.float32(1), out=base)
+    np.log(base, out=base)
+    base *= np.float32(exponent)
+    return np.exp(base, out=base)
 
 
 def _dot(a: F32, b: F32) -> F32:
