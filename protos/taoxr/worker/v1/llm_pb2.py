@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from taoxr.v1 import common_pb2 as taoxr_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/llm.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\"\xab\x01\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.taoxr.v1.ChatMessage\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x13\n\x0btemperature\x18\x03 \x01(\x02\x12\r\n\x05top_k\x18\x04 \x01(\x05\x12\r\n\x05top_p\x18\x05 \x01(\x02\x12\x1a\n\x12repetition_penalty\x18\x06 \x01(\x02\x12\x0c\n\x04seed\x18\x07 \x01(\x03\"\x99\x01\n\x10GenerateResponse\x12\x33\n\x07started\x18\x01 \x01(\x0b\x32 .taoxr.worker.v1.GenerateStartedH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x35\n\x08\x66inished\x18\x03 \x01(\x0b\x32!.taoxr.worker.v1.GenerateFinishedH\x00\x42\t\n\x07payload\"S\n\x0fGenerateStarted\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x15\n\rreused_tokens\x18\x02 \x01(\x05\x12\x12\n\nprefill_us\x18\x03 \x01(\x03\"\xb5\x01\n\x10GenerateFinished\x12\x38\n\x06reason\x18\x01 \x01(\x0e\x32(.taoxr.worker.v1.GenerateFinished.Reason\x12\x0e\n\x06tokens\x18\x02 \x01(\x05\x12\x11\n\tdecode_us\x18\x03 \x01(\x03\"D\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREASON_STOP\x10\x01\x12\x11\n\rREASON_LENGTH\x10\x02\x32_\n\nLlmService\x12Q\n\x08Generate\x12 .taoxr.worker.v1.GenerateRequest\x1a!.taoxr.worker.v1.GenerateResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/llm.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\"\xab\x01\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.taoxr.v1.ChatMessage\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x13\n\x0btemperature\x18\x03 \x01(\x02\x12\r\n\x05top_k\x18\x04 \x01(\x05\x12\r\n\x05top_p\x18\x05 \x01(\x02\x12\x1a\n\x12repetition_penalty\x18\x06 \x01(\x02\x12\x0c\n\x04seed\x18\x07 \x01(\x03\"\x99\x01\n\x10GenerateResponse\x12\x33\n\x07started\x18\x01 \x01(\x0b\x32 .taoxr.worker.v1.GenerateStartedH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x35\n\x08\x66inished\x18\x03 \x01(\x0b\x32!.taoxr.worker.v1.GenerateFinishedH\x00\x42\t\n\x07payload\"m\n\x0fGenerateStarted\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x15\n\rreused_tokens\x18\x02 \x01(\x05\x12\x12\n\nprefill_us\x18\x03 \x01(\x03\x12\x18\n\x10\x64ropped_messages\x18\x04 \x01(\x05\"\xb5\x01\n\x10GenerateFinished\x12\x38\n\x06reason\x18\x01 \x01(\x0e\x32(.taoxr.worker.v1.GenerateFinished.Reason\x12\x0e\n\x06tokens\x18\x02 \x01(\x05\x12\x11\n\tdecode_us\x18\x03 \x01(\x03\"D\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREASON_STOP\x10\x01\x12\x11\n\rREASON_LENGTH\x10\x02\x32_\n\nLlmService\x12Q\n\x08Generate\x12 .taoxr.worker.v1.GenerateRequest\x1a!.taoxr.worker.v1.GenerateResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,11 +37,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GENERATERESPONSE']._serialized_start=244
   _globals['_GENERATERESPONSE']._serialized_end=397
   _globals['_GENERATESTARTED']._serialized_start=399
-  _globals['_GENERATESTARTED']._serialized_end=482
-  _globals['_GENERATEFINISHED']._serialized_start=485
-  _globals['_GENERATEFINISHED']._serialized_end=666
-  _globals['_GENERATEFINISHED_REASON']._serialized_start=598
-  _globals['_GENERATEFINISHED_REASON']._serialized_end=666
-  _globals['_LLMSERVICE']._serialized_start=668
-  _globals['_LLMSERVICE']._serialized_end=763
+  _globals['_GENERATESTARTED']._serialized_end=508
+  _globals['_GENERATEFINISHED']._serialized_start=511
+  _globals['_GENERATEFINISHED']._serialized_end=692
+  _globals['_GENERATEFINISHED_REASON']._serialized_start=624
+  _globals['_GENERATEFINISHED_REASON']._serialized_end=692
+  _globals['_LLMSERVICE']._serialized_start=694
+  _globals['_LLMSERVICE']._serialized_end=789
 # @@protoc_insertion_point(module_scope)

@@ -102,19 +102,23 @@ class GenerateStarted(_message.Message):
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     REUSED_TOKENS_FIELD_NUMBER: _builtins.int
     PREFILL_US_FIELD_NUMBER: _builtins.int
+    DROPPED_MESSAGES_FIELD_NUMBER: _builtins.int
     prompt_tokens: _builtins.int
     reused_tokens: _builtins.int
     prefill_us: _builtins.int
+    dropped_messages: _builtins.int
+    """Oldest messages (after the system message) left out because the conversation is too long."""
     def __init__(
         self,
         *,
         prompt_tokens: _builtins.int = ...,
         reused_tokens: _builtins.int = ...,
         prefill_us: _builtins.int = ...,
+        dropped_messages: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["prefill_us", b"prefill_us", "prompt_tokens", b"prompt_tokens", "reused_tokens", b"reused_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dropped_messages", b"dropped_messages", "prefill_us", b"prefill_us", "prompt_tokens", b"prompt_tokens", "reused_tokens", b"reused_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,99 @@
+"""How the next token is drawn from the logits."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.errors import InvalidInputError, ModelError
+
+# Answers are spoken and short; a longer memory would punish words like "the" all the time.
+_PENALTY_WINDOW: Final = 64
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampling options.
+
+    Attributes:
+        temperature: Divides the logits; 0 always takes the likeliest token.
+        top_k: Only the k likeliest tokens can be drawn.
+        top_p: Of these, the fewest whose probabilities sum to at least this (nucleus sampling, Holtzman et
+            al. 2019, arXiv:1904.09751).
+        repetition_penalty: Divides positive logits, multiplies negative ones, of tokens in the answer so
+            far (CTRL, Keskar et al. 2019, arXiv:1909.05858); 1 is none.
+        seed: The same seed draws the same answer.
+
+    Raises:
+        InvalidInputError: A value is out of range.
+    """
+
+    temperature: float = 0.0
+    top_k: int = 40
+    top_p: float = 0.9
+    repetition_penalty: float = 1.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.temperature <= 5.0:
+            raise InvalidInputError("temperature", self.temperature, "0 to 5")
+        if not 1 <= self.top_k <= 1000:
+            raise InvalidInputError("top_k", self.top_k, "1 to 1000")
+        if not 0.0 < self.top_p <= 1.0:
+            raise InvalidInputError("top_p", self.top_p, "above 0, at most 1")
+        if not (math.isfinite(self.repetition_penalty) and 0.5 <= self.repetition_penalty <= 2.0):
+            raise InvalidInputError("repetition_penalty", self.repetition_penalty, "0.5 to 2")
+
+
+class Sampler:
+    """Draws the tokens of one answer.
+
+    Args:
+        options: How to draw.
+        banned: Ids that are never drawn.
+    """
+
+    def __init__(self, options: Sampling, banned: Sequence[int] = ()) -> None:
+        self._options = options
+        self._banned = np.array(sorted(banned), dtype=np.int64)
+        self._random = np.random.default_rng(options.seed % 2**64)
+        self._recent: list[int] = []
+
+    def pick(self, logits: NDArray[np.float32]) -> int:
+        """The next token.
+
+        Args:
+            logits: float32 ``[vocabulary]``; left as it is.
+
+        Raises:
+            ModelError: No token has a finite logit.
+        """
+        options = self._options
+        scores = logits.copy()
+        scores[self._banned] = -np.inf
+        if self._recent and options.repetition_penalty != 1.0:
+            seen = np.array(sorted(set(self._recent)), dtype=np.int64)
+            values = scores[seen]
+            penalty = np.float32(options.repetition_penalty)
+            scores[seen] = np.where(values > 0, values / penalty, values * penalty)
+        best = int(np.argmax(scores))
+        if not math.isfinite(float(scores[best])):  # also when any is NaN: argmax then finds it
+            raise ModelError("the language model's logits are not finite")
+        token = best if options.temperature == 0.0 else self._draw(scores)
+        self._recent = [*self._recent[1 - _PENALTY_WINDOW :], token]
+        return token
+
+    def _draw(self, scores: NDArray[np.float32]) -> int:
+        k = min(self._options.top_k, scores.size)
+        ids = np.argpartition(scores, -k)[-k:]
+        ids = ids[np.argsort(-scores[ids], kind="stable")]
+        likely = scores[ids].astype(np.float64)
+        weights: NDArray[np.float64] = np.exp((likely - likely[0]) / self._options.temperature)
+        cumulative = np.cumsum(weights / np.sum(weights))
+        kept = min(int(np.searchsorted(cumulative, self._options.top_p - 1e-12)) + 1, k)
+        point = self._random.random() * float(cumulative[kept - 1])
+        # Rounding may put the point on the last edge.
+        return int(ids[min(int(np.searchsorted(cumulative, point, side="right")), kept - 1)])
