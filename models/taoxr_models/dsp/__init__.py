@@ -1,0 +1,1 @@
+"""Signal processing that several roles share: sample rates and mel filters."""

@@ -1,0 +1,275 @@
+"""One audio stream's ear: audio in, speech marks and transcripts out.
+
+Synchronous and without a clock, so that the same audio gives the same results; `taoxr_models.ear.service`
+puts it on a gRPC stream. The work of the recogniser comes in steps (`EarStream.work`), of two kinds:
+
+* *required* steps lead to final texts; the audio waits for them, so results come in order;
+* *spare* steps make partials, and a *guess*: when it has been silent for a moment, the piece is recognised
+  before its end is certain, so that the final text is there the moment it is. They run when no audio waits.
+"""
+
+import time
+from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.engine import Module
+from taoxr.errors import InvalidInputError
+from taoxr.worker.v1.ear_pb2 import ListenConfig, ListenResponse, SpeechStarted, SpeechStopped, Utterance
+from taoxr_models.dsp.resample import RATE, To16k, check_rate
+from taoxr_models.ear.recording import Recording
+from taoxr_models.ear.segmenter import PieceEnded, Segmenter, SpeechBegan, SpeechPaused, UtteranceEnded
+from taoxr_models.ear.vad import FRAME, VoiceActivity
+from taoxr_models.ear.whisper import Recognition, Whisper
+
+DEFAULT_ENDPOINT_MS: Final = 500
+MIN_ENDPOINT_MS: Final = 200
+MAX_ENDPOINT_MS: Final = 5000
+
+_PIECE_SILENCE_S: Final = 0.5
+_PAUSE_FRAMES: Final = 6
+_CONFIRM_FRAMES: Final = 3
+_MAX_PIECE_S: Final = 14.0
+# Audio kept on both sides of what the detector calls speech: it is late on soft beginnings and endings.
+_BEFORE: Final = round(0.3 * RATE)
+_AFTER: Final = _PAUSE_FRAMES * FRAME
+_PARTIAL_EVERY: Final = round(0.5 * RATE)
+
+
+def _frames(seconds: float) -> int:
+    return max(1, round(seconds * RATE / FRAME))
+
+
+def _us(samples: int) -> int:
+    return samples * 1_000_000 // RATE
+
+
+@dataclass
+class _Job:
+    """A recognition of the samples from start to end."""
+
+    start: int
+    end: int
+    recognition: Recognition
+    compute_us: int = 0
+
+    def step(self) -> None:
+        began = time.perf_counter_ns()
+        self.recognition.step()
+        self.compute_us += (time.perf_counter_ns() - began) // 1000
+
+
+@dataclass
+class _Utterance:
+    """What is known of the utterance in progress; times in samples."""
+
+    opened: int
+    start: int | None = None
+    end: int = 0
+    texts: list[str] = field(default_factory=list[str])
+    compute_us: int = 0
+
+    def add(self, job: _Job) -> None:
+        self.compute_us += job.compute_us
+        if job.recognition.text:
+            self.texts.append(job.recognition.text)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A piece whose text is needed."""
+
+    utterance: _Utterance
+    job: _Job
+
+
+@dataclass(frozen=True)
+class _Final:
+    """All pieces of the utterance are recognised: tell it."""
+
+    utterance: _Utterance
+    end: int
+
+
+class EarStream:
+    """State of one stream.
+
+    Args:
+        config: What the caller wants.
+        vad: The voice activity network.
+        whisper: The recogniser.
+
+    Attributes:
+        sample_rate_hz: Rate of the audio that comes in.
+
+    Raises:
+        InvalidInputError: The config is out of range; the field is named ``config.NAME``.
+    """
+
+    def __init__(self, config: ListenConfig, vad: Module, whisper: Whisper) -> None:
+        check_rate(config.sample_rate_hz, "config.sample_rate_hz")
+        endpoint_ms = config.endpoint_silence_ms or DEFAULT_ENDPOINT_MS
+        if not MIN_ENDPOINT_MS <= endpoint_ms <= MAX_ENDPOINT_MS:
+            expected = f"{MIN_ENDPOINT_MS} to {MAX_ENDPOINT_MS}, or 0"
+            raise InvalidInputError("config.endpoint_silence_ms", endpoint_ms, expected)
+        self.sample_rate_hz = config.sample_rate_hz
+        self._whisper = whisper
+        self._partials = config.partials
+        self._resampler = To16k(config.sample_rate_hz)
+        self._activity = VoiceActivity(vad)
+        self._segmenter = Segmenter(
+            None if config.push_to_talk else _frames(endpoint_ms / 1000),
+            piece_silence=_frames(_PIECE_SILENCE_S),
+            pause=_PAUSE_FRAMES,
+            confirm=_CONFIRM_FRAMES,
+            max_piece=_frames(_MAX_PIECE_S),
+        )
+        self._recording = Recording()
+        self._analysed = 0  # samples that the detector has seen
+        self._floor = 0  # a piece takes no samples before this: they belong to the piece before
+        self._utterance = _Utterance(0)
+        self._required: deque[_Piece | _Final] = deque()
+        self._spare: _Job | None = None
+        self._guess: _Job | None = None  # finished or running recognition up to a pause
+        self._next_partial = 0
+        self._told = ""
+
+    @property
+    def must_work(self) -> bool:
+        """True while a final text is due: call `work` before giving more audio."""
+        return bool(self._required)
+
+    @property
+    def can_work(self) -> bool:
+        """True while `work` has something to do."""
+        return bool(self._required) or self._spare is not None
+
+    def listen(self, samples: NDArray[np.int16], *, last: bool = False) -> list[ListenResponse]:
+        """Takes the next samples at the stream's rate, [n]; a second of audio takes about 2 ms."""
+        self._recording.append(self._resampler.push(samples, last=last))
+        out: list[ListenResponse] = []
+        while self._analysed + FRAME <= self._recording.end:
+            frame = self._recording.cut(self._analysed, self._analysed + FRAME)
+            self._analysed += FRAME
+            for event in self._segmenter.push(self._activity.probability(frame)):
+                out.extend(self._on_event(event))
+        self._plan_partial()
+        self._recording.forget_before(self._needed_from())
+        return out
+
+    def end_utterance(self) -> list[ListenResponse]:
+        """Ends the utterance here; exactly one final transcript follows."""
+        out = [r for event in self._segmenter.finish() for r in self._on_event(event)]
+        if not self._required:  # no speech
+            self._close_utterance()
+        return out
+
+    def end(self) -> list[ListenResponse]:
+        """The stream is over; an utterance with speech in it is finished."""
+        out = self.listen(np.zeros(0, np.int16), last=True)
+        return out + [r for event in self._segmenter.finish() for r in self._on_event(event)]
+
+    def work(self) -> list[ListenResponse]:
+        """Runs one step of the recogniser."""
+        if not self._required:
+            return self._work_spare()
+        match self._required[0]:
+            case _Piece(utterance, job):
+                if not job.recognition.done:
+                    job.step()
+                if job.recognition.done:
+                    utterance.add(job)
+                    self._required.popleft()
+                return []
+            case _Final(utterance, end):
+                self._required.popleft()
+                return [self._transcript(utterance, " ".join(utterance.texts), end, utterance.compute_us)]
+
+    def _work_spare(self) -> list[ListenResponse]:
+        job = self._spare
+        if job is None:
+            return []
+        job.step()
+        if not job.recognition.done:
+            return []
+        self._spare = None
+        text = " ".join([*self._utterance.texts, *([job.recognition.text] if job.recognition.text else [])])
+        if not self._partials or text in ("", self._told):
+            return []
+        self._told = text
+        return [self._transcript(self._utterance, text, self._analysed, job.compute_us, final=False)]
+
+    def _on_event(self, event: object) -> Generator[ListenResponse]:
+        match event:
+            case SpeechBegan(frame):
+                at = frame * FRAME
+                if self._utterance.start is None:
+                    self._utterance.start = at
+                self._next_partial = self._analysed + _PARTIAL_EVERY
+                yield ListenResponse(speech_started=SpeechStarted(offset_us=_us(at)))
+            case SpeechPaused(start, end):
+                self._guess = self._spare = self._job(*self._span(start, end))
+                self._next_partial = self._analysed + _PARTIAL_EVERY
+            case PieceEnded(start, end, cut):
+                self._end_piece(start, end, cut)
+                if not cut:
+                    yield ListenResponse(speech_stopped=SpeechStopped(offset_us=_us(end * FRAME)))
+            case UtteranceEnded():
+                self._close_utterance()
+            case _:
+                raise AssertionError(event)
+
+    def _span(self, start: int, end: int) -> tuple[int, int]:
+        """Samples to recognise for a piece: its frames and a little more, but nothing twice."""
+        return max(self._floor, start * FRAME - _BEFORE), end * FRAME + _AFTER
+
+    def _end_piece(self, start: int, end: int, cut: bool) -> None:
+        first, last = self._span(start, end)
+        if cut:
+            last = end * FRAME
+        guess = self._guess
+        self._guess = self._spare = None
+        self._utterance.end = end * FRAME
+        if end > start:
+            same = guess is not None and (guess.start, guess.end) == (first, last)
+            job = guess if guess is not None and same else self._job(first, last)
+            self._required.append(_Piece(self._utterance, job))
+        self._floor = last if cut else end * FRAME
+        self._next_partial = self._analysed + _PARTIAL_EVERY
+
+    def _close_utterance(self) -> None:
+        end = self._utterance.end if self._utterance.start is not None else self._analysed
+        self._required.append(_Final(self._utterance, end))
+        self._utterance = _Utterance(self._analysed)
+        self._told = ""
+
+    def _plan_partial(self) -> None:
+        start = self._segmenter.piece_start
+        if not self._partials or start is None or self._spare is not None:
+            return
+        if self._analysed >= self._next_partial:
+            self._next_partial = self._analysed + _PARTIAL_EVERY
+            first, _ = self._span(start, start)
+            self._spare = self._job(first, self._analysed)
+
+    def _job(self, start: int, end: int) -> _Job:
+        return _Job(start, end, self._whisper.recognise(self._recording.cut(start, end)))
+
+    def _needed_from(self) -> int:
+        start = self._segmenter.piece_start
+        onset = self._analysed - _CONFIRM_FRAMES * FRAME if start is None else start * FRAME
+        return max(0, min(onset, self._analysed) - _BEFORE)
+
+    def _transcript(
+        self, utterance: _Utterance, text: str, end: int, compute_us: int, *, final: bool = True
+    ) -> ListenResponse:
+        start = utterance.opened if utterance.start is None else utterance.start
+        return ListenResponse(
+            utterance=Utterance(
+                text=text, is_final=final, start_us=_us(start), end_us=_us(end), compute_us=compute_us
+            )
+        )
