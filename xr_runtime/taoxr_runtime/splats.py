@@ -49,7 +49,7 @@ class Splats:
         """Look for numbers that no splat may have.
 
         Raises:
-            InvalidInputError: A value is not finite, or an opacity or colour is outside 0 to 1; names the first.
+            InvalidInputError: A value is not finite, or an opacity or colour is outside 0 to 1.
         """
         for field in _FIELDS:
             array: NDArray[np.float32] = getattr(self, field)

@@ -1,0 +1,232 @@
+"""Views: where an eye is, which way it looks, and how it projects.
+
+View space is OpenGL's: x right, y up, the eye looks along −z. Clip space is OpenGL's as well (depth −1 to 1).
+Pixels count from the top left; the centre of the first one is at (0.5, 0.5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taoxr.errors import InvalidInputError
+
+MAX_SIZE = 16384
+"""Largest width or height in pixels (also what current GPUs take)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """One eye: pose, projection and size of the picture.
+
+    Attributes:
+        world_to_view: float64 [4, 4], rigid (rotation and translation in metres).
+        projection: float64 [4, 4], OpenGL perspective matrix, view to clip space; may be asymmetric.
+        width: Pixels.
+        height: Pixels.
+
+    Raises:
+        InvalidInputError: A matrix has a wrong shape or kind, or a size is out of range.
+    """
+
+    world_to_view: NDArray[np.float64]
+    projection: NDArray[np.float64]
+    width: int
+    height: int
+
+    def __post_init__(self) -> None:
+        for field in ("world_to_view", "projection"):
+            matrix = np.array(getattr(self, field), np.float64)
+            if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+                raise InvalidInputError(f"view.{field}", matrix.tolist(), "a finite 4 by 4 matrix")
+            matrix.setflags(write=False)
+            object.__setattr__(self, field, matrix)
+        for field in ("width", "height"):
+            size = getattr(self, field)
+            if not isinstance(size, int) or not 1 <= size <= MAX_SIZE:
+                raise InvalidInputError(
+                    f"view.{field}", size, f"a whole number of pixels from 1 to {MAX_SIZE}"
+                )
+        _check_rigid(self.world_to_view)
+        _check_perspective(self.projection)
+
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """Where the eye is, float64 [3], metres, world frame."""
+        return -self.world_to_view[:3, :3].T @ self.world_to_view[:3, 3]
+
+    @property
+    def near(self) -> float:
+        """Distance of the near plane in metres, as the projection has it."""
+        return float(self.projection[2, 3] / (self.projection[2, 2] - 1))
+
+    @property
+    def focal(self) -> tuple[float, float]:
+        """Focal lengths (x, y) in pixels."""
+        return float(self.projection[0, 0]) * self.width / 2, float(self.projection[1, 1]) * self.height / 2
+
+    @property
+    def principal(self) -> tuple[float, float]:
+        """Pixel (x, y) straight ahead of the eye."""
+        return (
+            (1 - float(self.projection[0, 2])) * self.width / 2,
+            (1 + float(self.projection[1, 2])) * self.height / 2,
+        )
+
+    @property
+    def tangents(self) -> tuple[float, float, float, float]:
+        """Tangents (left, right, down, up) of the field of view; left and down are usually negative."""
+        p = self.projection
+        return (
+            float((p[0, 2] - 1) / p[0, 0]),
+            float((p[0, 2] + 1) / p[0, 0]),
+            float((p[1, 2] - 1) / p[1, 1]),
+            float((p[1, 2] + 1) / p[1, 1]),
+        )
+
+
+def perspective(fov_y: float, aspect: float, near: float = 0.05, far: float = 100.0) -> NDArray[np.float64]:
+    """Symmetric perspective matrix.
+
+    Args:
+        fov_y: Vertical field of view in radians.
+        aspect: Width divided by height.
+        near: Near plane in metres.
+        far: Far plane in metres, ``math.inf`` allowed.
+
+    Returns:
+        float64 [4, 4], view to OpenGL clip space.
+
+    Raises:
+        InvalidInputError: An angle, aspect or plane makes no picture.
+    """
+    if not 0 < fov_y < math.pi:
+        raise InvalidInputError("fov_y", fov_y, "radians between 0 and pi")
+    if not 0 < aspect < math.inf:
+        raise InvalidInputError("aspect", aspect, "a positive ratio of width to height")
+    up = math.tan(fov_y / 2)
+    return _frustum(-up * aspect, up * aspect, -up, up, near, far)
+
+
+def perspective_from_angles(
+    left: float, right: float, up: float, down: float, near: float = 0.05, far: float = 100.0
+) -> NDArray[np.float64]:
+    """Perspective matrix of an asymmetric field of view, as ``XrFovf`` in OpenXR gives it.
+
+    Args:
+        left: Angle of the left edge in radians, negative to the left of straight ahead.
+        right: Angle of the right edge.
+        up: Angle of the upper edge, positive above straight ahead.
+        down: Angle of the lower edge.
+        near: Near plane in metres.
+        far: Far plane in metres, ``math.inf`` allowed.
+
+    Returns:
+        float64 [4, 4], view to OpenGL clip space.
+
+    Raises:
+        InvalidInputError: The angles are out of range or in the wrong order.
+    """
+    for field, angle in (("left", left), ("right", right), ("up", up), ("down", down)):
+        if not -math.pi / 2 < angle < math.pi / 2:
+            raise InvalidInputError(field, angle, "radians between -pi/2 and pi/2")
+    if not (left < right and down < up):
+        raise InvalidInputError("angles", (left, right, up, down), "left < right and down < up")
+    return _frustum(math.tan(left), math.tan(right), math.tan(down), math.tan(up), near, far)
+
+
+def look_at(
+    eye: ArrayLike, target: ArrayLike, up: ArrayLike = (0.0, 1.0, 0.0), roll: float = 0.0
+) -> NDArray[np.float64]:
+    """Pose of an eye that looks at a point.
+
+    Args:
+        eye: [3], metres, world frame.
+        target: [3], the point that will be in the middle.
+        up: [3], what shall point upwards in the picture.
+        roll: Turn of the head about the line of sight in radians; positive tips the head to its left shoulder.
+
+    Returns:
+        float64 [4, 4], world to view.
+
+    Raises:
+        InvalidInputError: The eye is at the target, or ``up`` is along the line of sight.
+    """
+    points = {"eye": eye, "target": target, "up": up}
+    vectors = {field: np.asarray(value, np.float64) for field, value in points.items()}
+    for field, vector in vectors.items():
+        if vector.shape != (3,) or not np.isfinite(vector).all():
+            raise InvalidInputError(field, vector.tolist(), "three finite numbers")
+    back = vectors["eye"] - vectors["target"]
+    distance = float(np.linalg.norm(back))
+    if distance < 1e-9:
+        raise InvalidInputError("target", vectors["target"].tolist(), "another point than the eye's")
+    back = back / distance
+    right = np.cross(vectors["up"], back)
+    length = float(np.linalg.norm(right))
+    if length < 1e-9:
+        raise InvalidInputError("up", vectors["up"].tolist(), "a direction not along the line of sight")
+    right = right / length
+    upward = np.cross(back, right)
+    c, s = math.cos(roll), math.sin(roll)
+    rotation = np.stack([c * right + s * upward, c * upward - s * right, back])
+    pose = np.eye(4)
+    pose[:3, :3] = rotation
+    pose[:3, 3] = -rotation @ vectors["eye"]
+    return pose
+
+
+def centre(views: Sequence[View]) -> NDArray[np.float64]:
+    """Point midway between the eyes, float64 [3], metres, world frame: from here splats are sorted."""
+    return np.mean([view.position for view in views], axis=0)
+
+
+def _frustum(
+    left: float, right: float, down: float, up: float, near: float, far: float
+) -> NDArray[np.float64]:
+    """Matrix of ``glFrustum`` for tangents at unit distance, with ``far`` allowed to be infinite."""
+    if not 0 < near < far:
+        raise InvalidInputError("near, far", (near, far), "0 < near < far, in metres")
+    ratio = near / far
+    matrix = np.zeros((4, 4))
+    matrix[0, 0] = 2 / (right - left)
+    matrix[1, 1] = 2 / (up - down)
+    matrix[0, 2] = (right + left) / (right - left)
+    matrix[1, 2] = (up + down) / (up - down)
+    matrix[2, 2] = -(1 + ratio) / (1 - ratio)
+    matrix[2, 3] = -2 * near / (1 - ratio)
+    matrix[3, 2] = -1
+    return matrix
+
+
+def _check_rigid(matrix: NDArray[np.float64]) -> None:
+    rotation = matrix[:3, :3]
+    orthonormal = np.abs(rotation @ rotation.T - np.eye(3)).max() < 1e-4 and np.linalg.det(rotation) > 0
+    if not orthonormal or np.abs(matrix[3] - (0, 0, 0, 1)).max() > 1e-9:
+        raise InvalidInputError(
+            "view.world_to_view",
+            matrix.tolist(),
+            "a rigid transform (orthonormal, right-handed, row 3 = 0 0 0 1)",
+        )
+
+
+def _check_perspective(matrix: NDArray[np.float64]) -> None:
+    zero = matrix[[0, 0, 1, 1, 2, 2], [1, 3, 0, 3, 0, 1]]
+    regular = (
+        np.abs(zero).max() < 1e-9
+        and np.abs(matrix[3] - (0, 0, -1, 0)).max() < 1e-9
+        and matrix[0, 0] > 0
+        and matrix[1, 1] > 0
+        and matrix[2, 2] < 1
+        and matrix[2, 3] < 0
+    )
+    if not regular:
+        raise InvalidInputError(
+            "view.projection",
+            matrix.tolist(),
+            "an OpenGL perspective matrix such as perspective() or perspective_from_angles() makes",
+        )

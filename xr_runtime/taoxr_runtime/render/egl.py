@@ -1,0 +1,149 @@
+"""An OpenGL 4.5 context without window or display server, through EGL.
+
+Real GPUs first (EGL_EXT_device_enumeration), then Mesa's software driver (EGL_MESA_platform_surfaceless).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from taoxr.errors import UnavailableError
+from taoxr_runtime.render import gl
+
+_VERSION = (4, 5)
+_SURFACELESS_MESA = 0x31DD
+_DEVICE_EXT = 0x313F
+
+# EGL gives every caller the same display for the same device, and terminating it takes all contexts on it
+# along: so the last context of a display terminates it.
+_lock = threading.Lock()
+_users: dict[int, int] = {}
+
+
+class Context:
+    """An OpenGL context, current in the thread that made it; other threads need their own.
+
+    Raises:
+        UnavailableError: No driver here gives OpenGL 4.5; says what was tried and what to install.
+    """
+
+    def __init__(self) -> None:
+        self._egl = gl.load("OpenGL.EGL")
+        self._thread = threading.get_ident()
+        self._display, self._context = _open(self._egl)
+        self.make_current()
+
+    @property
+    def open(self) -> bool:
+        """True until ``release``."""
+        return self._context is not None
+
+    def make_current(self) -> None:
+        """Make this the thread's current context.
+
+        Raises:
+            RuntimeError: Called from another thread than the context's own, or after ``release``.
+        """
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("a renderer belongs to the thread that made it: make one in each thread")
+        if self._context is None:
+            raise RuntimeError("the renderer has been closed")
+        egl = self._egl
+        # Mesa flushes the old context when told to switch, even to the same one: so ask first.
+        if _address(egl.eglGetCurrentContext()) != _address(self._context) and not egl.eglMakeCurrent(
+            self._display, egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, self._context
+        ):
+            raise gl.GlError(f"eglMakeCurrent failed with {egl.eglGetError():#x}")
+
+    def release(self) -> None:
+        """Destroy the context; objects made in it go with it."""
+        if self._context is None:
+            return
+        egl = self._egl
+        if _address(egl.eglGetCurrentContext()) == _address(self._context):
+            egl.eglMakeCurrent(self._display, egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, egl.EGL_NO_CONTEXT)
+        egl.eglDestroyContext(self._display, self._context)
+        self._context = None
+        _close_display(egl, self._display)
+
+
+def _open(egl: Any) -> tuple[Any, Any]:
+    """Display and context of the first driver that serves."""
+    tried: list[str] = []
+    for name, platform, native in _candidates(egl):
+        try:
+            display = egl.eglGetPlatformDisplay(platform, native, None)
+            if not _open_display(egl, display):
+                tried.append(f"{name}: eglInitialize failed with {egl.eglGetError():#x}")
+                continue
+            context = _create_context(egl, display)
+        except egl.EGLError as error:
+            tried.append(f"{name}: {error}")
+            continue
+        if context is not None:
+            return display, context
+        tried.append(f"{name}: no OpenGL {_VERSION[0]}.{_VERSION[1]} core context ({egl.eglGetError():#x})")
+        _close_display(egl, display)
+    raise UnavailableError(
+        f"no OpenGL {_VERSION[0]}.{_VERSION[1]} driver: {'; '.join(tried) or 'EGL lists no device'}; "
+        f"install a GPU driver or Mesa's software one: apt-get install {gl.PACKAGES}"
+    )
+
+
+def _candidates(egl: Any) -> Iterator[tuple[str, int, Any]]:
+    """Name, platform and native display of each way to a driver, best first."""
+    listed: bytes | None = egl.eglQueryString(egl.EGL_NO_DISPLAY, egl.EGL_EXTENSIONS)
+    client = (listed or b"").decode().split()
+    if "EGL_EXT_device_enumeration" in client or "EGL_EXT_device_base" in client:
+        base = gl.load("OpenGL.EGL.EXT.device_base")
+        for number, device in enumerate(base.egl_get_devices()):
+            about: bytes | None = base.eglQueryDeviceStringEXT(device, egl.EGL_EXTENSIONS)
+            if b"EGL_MESA_device_software" not in (about or b""):
+                yield f"device {number}", _DEVICE_EXT, device
+    if "EGL_MESA_platform_surfaceless" in client:
+        yield "Mesa surfaceless", _SURFACELESS_MESA, egl.EGL_DEFAULT_DISPLAY
+
+
+def _create_context(egl: Any, display: Any) -> Any | None:
+    extensions: bytes | None = egl.eglQueryString(display, egl.EGL_EXTENSIONS)
+    needed = (b"EGL_KHR_no_config_context", b"EGL_KHR_surfaceless_context")
+    if not all(name in (extensions or b"").split() for name in needed):
+        return None
+    if not egl.eglBindAPI(egl.EGL_OPENGL_API):
+        return None
+    wanted = {
+        egl.EGL_CONTEXT_MAJOR_VERSION: _VERSION[0],
+        egl.EGL_CONTEXT_MINOR_VERSION: _VERSION[1],
+        egl.EGL_CONTEXT_OPENGL_PROFILE_MASK: egl.EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+    }
+    flat = [int(number) for pair in wanted.items() for number in pair]
+    attributes = (ctypes.c_int * (len(flat) + 1))(*flat, int(egl.EGL_NONE))
+    context = egl.eglCreateContext(display, None, egl.EGL_NO_CONTEXT, attributes)
+    return context if _address(context) else None
+
+
+def _open_display(egl: Any, display: Any) -> bool:
+    with _lock:
+        if not egl.eglInitialize(display, None, None):
+            return False
+        _users[_address(display)] = _users.get(_address(display), 0) + 1
+        return True
+
+
+def _close_display(egl: Any, display: Any) -> None:
+    with _lock:
+        address = _address(display)
+        _users[address] -= 1
+        if not _users[address]:
+            del _users[address]
+            egl.eglTerminate(display)
+
+
+def _address(handle: Any) -> int:
+    """PyOpenGL's handles are ctypes pointers, which compare by identity: compare addresses instead."""
+    if handle is None:
+        return 0
+    return ctypes.cast(handle, ctypes.c_void_p).value or 0
