@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,15 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr import container as containers
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.graph import ORDER, Graph, Step, build
+from taoxr_runtime.nnr.nodes import Node
 from taoxr_runtime.nnr.schema import Landmarks, Rig
 from taoxr_runtime.splats import Splats
 
+if TYPE_CHECKING:
+    from taoxr_runtime.nnr.mnn import MnnKernel
+
 F32 = NDArray[np.float32]
-Backend = Literal["auto", "numpy", "mnn"]
+Backend = Literal["numpy", "mnn"]
 
 
 @dataclass(frozen=True)
@@ -46,15 +50,22 @@ class Scene:
 
     Args:
         container: A checked file.
-        backend: What runs the nodes; ``"auto"`` takes the one measured faster for each kind.
+        backend: What runs the nodes. NumPy is the default because it is the faster: with 192,000 splats
+            it takes a quarter of MNN's time for binding and half for color, and the same for the rest.
+            ``"mnn"`` runs those nodes on MNN that have a twin there.
 
     Raises:
+        InvalidInputError: The backend is unknown.
         NnrFormatError: The graph breaks the format.
+        ModelError: MNN could not make a node's twin.
     """
 
-    def __init__(self, container: Container, backend: Backend = "auto") -> None:
+    def __init__(self, container: Container, backend: Backend = "numpy") -> None:
         self._container = container
         self._graph: Graph = build(container)
+        if backend not in get_args(Backend):
+            raise InvalidInputError("backend", backend, f"one of {', '.join(get_args(Backend))}")
+        self._kernels = [_kernel(step, self._graph, backend) for step in self._graph.steps]
         self._values: dict[str, NDArray[Any]] = _defaults(container)
         self._inputs = tuple(self._values)
         self._buffers = [_Buffers(step) for step in self._graph.steps]
@@ -191,11 +202,21 @@ class Scene:
     def _run(self, i: int, step: Step) -> NodeRun:
         outputs = self._buffers[i].back()
         start = time.perf_counter()
-        step.node.evaluate([self._values[n] for n in step.inputs], outputs)
+        self._kernels[i].evaluate([self._values[n] for n in step.inputs], outputs)
         ms = (time.perf_counter() - start) * 1e3
         self._values.update(zip(step.outputs, outputs, strict=True))
         self._dirty[i] = False
-        return NodeRun(step.node.kind, "numpy", ms)
+        return NodeRun(step.node.kind, "numpy" if self._kernels[i] is step.node else "mnn", ms)
+
+
+def _kernel(step: Step, graph: Graph, backend: Backend) -> "Node | MnnKernel":
+    if backend == "mnn":
+        # Here, because it imports onnx, which NumPy kernels do without.
+        from taoxr_runtime.nnr.mnn import MnnKernel, has_twin
+
+        if has_twin(step.node.kind):
+            return MnnKernel(step.node, [graph.shapes[name] for name in step.inputs])
+    return step.node
 
 
 class _Buffers:
@@ -232,7 +253,7 @@ def _defaults(container: Container) -> dict[str, NDArray[Any]]:
     return {spec.name: values[spec.name] for spec in scene.inputs}
 
 
-def load(path: Path | str, backend: Backend = "auto") -> Scene:
+def load(path: Path | str, backend: Backend = "numpy") -> Scene:
     """Loads a `.nnr` file.
 
     Raises:

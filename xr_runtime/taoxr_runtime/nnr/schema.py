@@ -15,8 +15,9 @@ MAX_BONES: Final = 255
 MAX_SPLATS: Final = 1_000_000
 
 DType = Literal["float32", "float16", "int32", "int16", "int8", "uint16", "uint8"]
-Name = Annotated[str, Field(min_length=1, max_length=100)]
-Text = Annotated[str, Field(max_length=10_000)]
+# No control characters: these texts end up in terminals and logs.
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+Text = Annotated[str, Field(max_length=10_000, pattern=r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$")]
 Shape = Annotated[tuple[Annotated[int, Field(ge=0, le=1 << 31)], ...], Field(max_length=4)]
 T = TypeVar("T", bound="Strict")
 Vector = tuple[float, float, float]

@@ -73,7 +73,7 @@ class Binding(Node):
         self._corners = np.ascontiguousarray(self.triangles.T).reshape(-1)
         self._strand_local: F32 = np.ascontiguousarray(np.stack([self.offset, self.axis]).transpose(2, 0, 1))
         self._width2: F32 = self.width * self.width
-        self._area_scale: F32 = 1 / (self.subdivision * self.subdivision)
+        self._area_scale: F32 = np.reciprocal(self.subdivision * self.subdivision)
         # Planes per triangle: 18 coefficients of the mean; then frame (9) and corner 0 (3) for strands.
         self._mean: F32 = np.empty((3, 6, triangles), np.float32)
         self._placing: F32 = np.empty((12, triangles), np.float32)

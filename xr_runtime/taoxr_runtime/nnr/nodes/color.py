@@ -51,7 +51,7 @@ class Color(Node):
         self._frames: F32 = np.empty((9, triangles), np.float32)
         self._to_camera: F32 = np.empty((3, count), np.float32)
         self._scratch: F32 = np.empty(9 * BLOCK, np.float32)
-        self._shader = Shader(a)
+        self.shader = Shader(a)
         self.output_shapes = ((count, 3),)
 
     def _group(self, material_index: int) -> Group:
@@ -89,7 +89,7 @@ class Color(Node):
                 block = slice(start, min(start + BLOCK, len(group.index)))
                 rows = _as_range(group.index[block])
                 frame = gather(self._frames, group.triangle[block], self._scratch).reshape(3, 3, -1)
-                colors[rows] = self._shader.shade(group, block, frame, self._to_camera[:, rows]).T
+                colors[rows] = self.shader.shade(group, block, frame, self._to_camera[:, rows]).T
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""

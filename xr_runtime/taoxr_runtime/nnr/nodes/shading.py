@@ -21,14 +21,12 @@ class Shader:
     """
 
     def __init__(self, attributes: Attributes) -> None:
-        self._directions: F32 = np.array([li.direction for li in attributes.lights], np.float32).reshape(
-            -1, 3
-        )
-        self._colors: F32 = np.array([li.color_linear for li in attributes.lights], np.float32).reshape(-1, 3)
+        self.directions: F32 = np.array([li.direction for li in attributes.lights], np.float32).reshape(-1, 3)
+        self.colors: F32 = np.array([li.color_linear for li in attributes.lights], np.float32).reshape(-1, 3)
         sky, ground = np.array(attributes.sky_linear), np.array(attributes.ground_linear)
         # The hemisphere as base + slope · n.y
-        self._base = ((sky + ground) / 2).astype(np.float32)[:, None]
-        self._slope = ((sky - ground) / 2).astype(np.float32)[:, None]
+        self.base = ((sky + ground) / 2).astype(np.float32)[:, None]
+        self.slope = ((sky - ground) / 2).astype(np.float32)[:, None]
 
     def shade(self, group: Group, block: slice, frame: F32, offset: F32) -> F32:
         """Colours of a block.
@@ -43,11 +41,11 @@ class Shader:
             sRGB-encoded colours [3, n].
         """
         n = _rotate(frame, group.normal[:, block])
-        v = offset * (1 / np.sqrt(np.maximum(_dot(offset, offset), _TINY)))
+        v = offset * _inverse_root(_dot(offset, offset))
         n_v = _dot(n, v)
 
-        hemisphere = self._slope * n[1]
-        hemisphere += self._base
+        hemisphere = self.slope * n[1]
+        hemisphere += self.base
         color = group.ambient[:, block].copy()
         if group.sheen is not None:
             edge = 1 - np.clip(n_v, 0, 1)
@@ -55,47 +53,43 @@ class Shader:
             edge *= edge
             color += group.sheen[:, block] * edge
         color *= hemisphere
-        if len(self._directions):
+        if len(self.directions):
             self._add_lights(color, group, block, frame, n, v, n_v)
         return _power(color, 1 / GAMMA)
 
     def _add_lights(
         self, color: F32, group: Group, block: slice, frame: F32, n: F32, v: F32, n_v: F32
     ) -> None:
-        n_l = self._directions @ n  # [lights, n]
-        diffuse = [_wrapped(n_l, w) for w in group.material.wrap]
-        if len(set(group.material.wrap)) == 1:
-            diffuse = diffuse[:1] * 3
+        n_l: F32 = self.directions @ n  # [lights, n]
+        wraps = group.material.wrap
+        diffuse = [_wrapped(n_l, w) for w in wraps] if len(set(wraps)) > 1 else [_wrapped(n_l, wraps[0])] * 3
+        inverse_h = _inverse_root(2 + 2 * (self.directions @ v))
+        n_h: F32 = (n_l + n_v) * inverse_h
         if group.tangent is None:
-            weights = diffuse
-        else:
-            t = _rotate(frame, group.tangent[:, block])
-            t_l = self._directions @ t
-            across = np.sqrt(np.maximum(1 - t_l * t_l, 0))
-            weights = [d * across for d in diffuse]
-        direct = group.direct[:, block]
-        for c in range(3):
-            color[c] += direct[c] * (self._colors[:, c] @ weights[c])
-        if not group.lobes:
+            self._add_diffuse(color, group, block, diffuse)
+            for lobe, tinted in zip(group.material.lobes, group.lobes, strict=False):
+                highlight = _power(n_h.copy(), lobe.shininess)
+                highlight *= np.clip(4 * n_l, 0, 1)
+                color += tinted[:, block] * (self.colors.T @ highlight)
             return
 
-        inverse_h = 1 / np.sqrt(np.maximum(2 + 2 * (self._directions @ v), _TINY))
-        n_h = (n_l + n_v) * inverse_h
-        if group.tangent is None:
-            facing = np.clip(4 * n_l, 0, 1)
-            highlights = [_power(n_h.copy(), lobe.shininess) for lobe in group.material.lobes]
-        else:
-            facing = (diffuse[0] + diffuse[1] + diffuse[2]) * np.float32(1 / 3)
-            t_h = (t_l + _dot(t, v)) * inverse_h
-            t_n = _dot(t, n)
-            highlights = []
-            for lobe in group.material.lobes:
-                s = np.float32(lobe.shift)
-                along = (t_h + s * n_h) / np.sqrt(np.maximum(1 + s * s + 2 * s * t_n, _TINY))
-                highlights.append(_power(1 - along * along, lobe.shininess / 2))
-        for tinted, highlight in zip(group.lobes, highlights, strict=True):
+        t = _rotate(frame, group.tangent[:, block])
+        t_l: F32 = self.directions @ t
+        across = np.sqrt(np.maximum(1 - t_l * t_l, 0))
+        self._add_diffuse(color, group, block, [d * across for d in diffuse])
+        facing = (diffuse[0] + diffuse[1] + diffuse[2]) * np.float32(1 / 3)
+        t_h: F32 = (t_l + _dot(t, v)) * inverse_h
+        t_n = _dot(t, n)
+        for lobe, tinted in zip(group.material.lobes, group.lobes, strict=False):
+            s = np.float32(lobe.shift)
+            along: F32 = (t_h + s * n_h) * _inverse_root(1 + s * s + 2 * s * t_n)
+            highlight = _power(1 - along * along, lobe.shininess / 2)
             highlight *= facing
-            color += tinted[:, block] * (self._colors.T @ highlight)
+            color += tinted[:, block] * (self.colors.T @ highlight)
+
+    def _add_diffuse(self, color: F32, group: Group, block: slice, weights: list[F32]) -> None:
+        for c in range(3):
+            color[c] += group.direct[c, block] * (self.colors[:, c] @ weights[c])
 
 
 def reference_color(
@@ -122,13 +116,13 @@ def reference_color(
         o = m.occlusion_floor + (1 - m.occlusion_floor) * occlusion[i, None] ** np.array(m.occlusion_power)
         a = ground + (sky - ground) * (n[:, 1:2] + 1) / 2
         q = 1 - m.shadow * (1 - o)
-        D, S = np.zeros_like(A), np.zeros_like(A)
+        diffuse, specular = np.zeros_like(A), np.zeros_like(A)
         for light in attributes.lights:
             direct, highlights = _light(m, np.array(light.direction), n, t, v, A)
-            D += np.array(light.color_linear) * direct * q
-            S += np.array(light.color_linear) * highlights * q
+            diffuse += np.array(light.color_linear) * direct * q
+            specular += np.array(light.color_linear) * highlights * q
         rim = (1 - np.clip(np.sum(n * v, 1, keepdims=True), 0, 1)) ** 4
-        C = A * (a * o + D) + gloss[i, None] * S + m.sheen * rim * a * o
+        C = A * (a * o + diffuse) + gloss[i, None] * specular + m.sheen * rim * a * o
         result[i] = np.clip(C, 0, 1) ** (1 / GAMMA)
     return result
 
@@ -144,7 +138,7 @@ def _light(m: Material, light: F64, n: F64, t: F64 | None, v: F64, A: F64) -> tu
         hue = A / np.maximum(A.max(1, keepdims=True), HUE_FLOOR)
         return lobe.strength * (1 - lobe.tint + lobe.tint * hue)
 
-    S = np.zeros_like(A)
+    specular = np.zeros_like(A)
     for lobe in m.lobes:
         if t is None:
             e = np.clip(np.sum(n * h, 1, keepdims=True), 0, 1)
@@ -153,10 +147,10 @@ def _light(m: Material, light: F64, n: F64, t: F64 | None, v: F64, A: F64) -> tu
             u = _unit(t + lobe.shift * n)
             e = np.sqrt(np.maximum(1 - np.sum(u * h, 1, keepdims=True) ** 2, 0))
             f = d.mean(1, keepdims=True)
-        S += tint(lobe) * e**lobe.shininess * f
+        specular += tint(lobe) * e**lobe.shininess * f
     if t is not None:
         d = d * np.sqrt(np.maximum(1 - (t @ light)[:, None] ** 2, 0))
-    return d, S
+    return d, specular
 
 
 def _rotate(frame: F32, vector: F32) -> F32:
@@ -165,6 +159,10 @@ def _rotate(frame: F32, vector: F32) -> F32:
     result += frame[:, 1] * vector[1]
     result += frame[:, 2] * vector[2]
     return result
+
+
+def _inverse_root(x: F32) -> F32:
+    return np.reciprocal(np.sqrt(np.maximum(x, _TINY)))
 
 
 def _wrapped(n_l: F32, wrap: float) -> F32:

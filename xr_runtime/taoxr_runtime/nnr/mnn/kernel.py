@@ -1,0 +1,76 @@
+"""Runs a node's MNN twin: converted once, cached, and checked before it is loaded."""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from taoxr import paths
+from taoxr.engine import Session, convert_onnx
+from taoxr_runtime.nnr.mnn import models, shading
+from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
+from taoxr_runtime.nnr.nodes.base import F32, Node
+
+_BUILDERS: Final[dict[str, Callable[[Any, GraphBuilder], list[Expr]]]] = {
+    "blendshapes": models.blendshapes,
+    "skinning": models.skinning,
+    "binding": models.binding,
+    "color": shading.color,
+}
+
+
+def has_twin(kind: str) -> bool:
+    """Whether a node kind has an MNN twin; the constants and ``sort`` have none."""
+    return kind in _BUILDERS
+
+
+class MnnKernel:
+    """A node on MNN. A call releases the GIL while MNN computes; one thread at a time.
+
+    Args:
+        node: A checked node of a kind that `has_twin`.
+        input_shapes: Shape of each input.
+
+    Raises:
+        ModelError: MNN could not convert or load the model.
+    """
+
+    def __init__(self, node: Node, input_shapes: Sequence[tuple[int, ...]]) -> None:
+        graph = GraphBuilder(input_shapes)
+        outputs = _BUILDERS[node.kind](node, graph)
+        path = _converted(graph.build(outputs, node.output_shapes))
+        self._session = Session(path, graph.input_shapes)
+
+    def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
+        """As `Node.evaluate`."""
+        results = self._session.run({f"in{i}": array for i, array in enumerate(inputs)})
+        for i, output in enumerate(outputs):
+            np.copyto(output, results[f"out{i}"])
+
+
+def _converted(model: bytes) -> Path:
+    """The ``.mnn`` of an ONNX model from the cache, converted now if it is not there intact."""
+    key = hashlib.sha256(f"MNN {version('MNN')}\n".encode() + model).hexdigest()
+    folder = paths.cache_dir() / "nnr"
+    target, checksum = folder / f"{key}.mnn", folder / f"{key}.sha256"
+    # MNN may crash on a damaged file, so what another run left is not trusted blindly.
+    if (
+        target.is_file()
+        and checksum.is_file()
+        and hashlib.sha256(target.read_bytes()).hexdigest() == checksum.read_text()
+    ):
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        source, made = Path(scratch) / "node.onnx", Path(scratch) / "node.mnn"
+        source.write_bytes(model)
+        convert_onnx(source, made)
+        digest = Path(scratch) / "digest"
+        digest.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+        made.replace(target)
+        digest.replace(checksum)
+    return target

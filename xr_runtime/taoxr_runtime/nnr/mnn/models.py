@@ -1,0 +1,165 @@
+"""MNN twins of the deforming nodes, built from the same checked nodes as the NumPy kernels."""
+
+import numpy as np
+
+from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
+from taoxr_runtime.nnr.nodes.binding import DEGENERATE, PAIRS, Binding
+from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
+from taoxr_runtime.nnr.nodes.skinning import Skinning
+
+
+def blendshapes(node: Blendshapes, g: GraphBuilder) -> list[Expr]:
+    """Coefficients, then one matrix product over the vertices that move."""
+    if not len(node.moved):
+        return [g.constant(node.rest) + (g.inputs[0] * 0.0).sum(0)]
+    e = (g.inputs[0].reshape(1, -1) + node.neutral[None]).clip(0, 1)
+    e = e.at_most(e.gather(node.bound, 1)) ** node.power[None]
+    weights = e
+    for i, faded in node.fades:
+        mask = np.zeros((1, len(node.power)))
+        mask[0, faded] = 1
+        weights = weights * (g.constant([[1.0]]) - e.rows(i, i + 1, 1) * mask)
+    moved = (weights @ node.deltas.reshape(len(node.deltas), -1)).reshape(-1, 3) + node.rest[node.moved]
+    still = np.setdiff1d(np.arange(len(node.rest)), node.moved)
+    parts = [moved, g.constant(node.rest[still])] if len(still) else [moved]
+    return [g.concat(parts, 0).gather(np.argsort(np.concatenate([node.moved, still])), 0)]
+
+
+def skinning(node: Skinning, g: GraphBuilder) -> list[Expr]:
+    """Bones level by level, then one matrix product with the dense weights."""
+    shaped, pose, root = g.inputs
+    local = _rotations(pose, g).reshape(-1, 3, 3)
+    turns: list[Expr] = []
+    moves: list[Expr] = []
+    for depth, level in enumerate(node.levels):
+        head = node.heads[level][:, :, None]
+        turn = local.gather(level, 0)
+        if depth == 0:
+            moved = root.reshape(1, 3, 1) + head
+        else:
+            parent = np.searchsorted(node.levels[depth - 1], node.parents[level])
+            parent_turn = turns[-1].gather(parent, 0)
+            turn = parent_turn @ turn
+            moved = parent_turn @ head + moves[-1].gather(parent, 0)
+        turns.append(turn)
+        moves.append(moved - turn @ head)
+    order = np.argsort(np.concatenate(node.levels))
+    bones = g.concat([g.concat(turns, 0), g.concat(moves, 0)], 2).gather(order, 0)
+    blend = bones.reshape(-1, 12).transpose(1, 0) @ node.dense  # [12, V]
+    planes = shaped.transpose(1, 0)
+    rows: list[Expr] = []
+    for i in range(3):
+        matrix = blend.rows(4 * i, 4 * i + 3)
+        rows.append((matrix * planes).sum(0, keep=True) + blend.rows(4 * i + 3, 4 * i + 4))
+    return [g.stack_rows(rows).transpose(1, 0), bones]
+
+
+def binding(node: Binding, g: GraphBuilder) -> list[Expr]:
+    """The NumPy kernel's steps on planes; vertex normals by a padded table of each vertex's triangles."""
+    a, faces = node.attributes, len(node.triangles)
+    planes = g.inputs[0].transpose(1, 0)
+    corners = [planes.gather(node.triangles[:, k], 1) for k in range(3)]  # each [3, F]
+    edge1, edge2 = corners[1] - corners[0], corners[2] - corners[0]
+    cross = _cross(g, edge1, edge2)
+    double_area = _norm(cross)  # [1, F]
+    ok = ((double_area - DEGENERATE) * 1e30).clip(0, 1)
+    flat = g.constant([[1.0]]) - ok
+
+    def column(value: Expr, axis: int) -> Expr:
+        return value * ok + g.constant(np.eye(3)[:, axis : axis + 1]) * flat
+
+    z = column(cross / double_area.at_least(DEGENERATE), 2)
+    x = column(edge1 / _norm(edge1).at_least(1e-9), 0)
+    y = column(_cross(g, z, x), 1)
+
+    n2 = 1 / node.subdivision[None] ** 2
+    inside, thick = n2 * (a.spread / 36), n2 * (a.thin**2 / (2 * np.pi))
+    twice1, twice2 = edge1 * 2.0 - edge2, edge2 * 2.0 - edge1
+    terms: list[Expr] = []
+    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+        spread = _row(edge1, i) * _row(twice1, j) + _row(edge2, i) * _row(twice2, j)
+        terms.append(spread * inside + _row(z, i) * _row(z, j) * double_area * thick)
+    covariance = g.stack_rows(terms)
+
+    means: list[Expr] = []
+    covariances: list[Expr] = []
+    if len(node.surface_triangle):
+        coefficients = corners + _curvature(node, g, cross, corners)
+        t, w = node.surface_triangle, node.weights
+        mean = coefficients[0].gather(t, 1) * w[0:1]
+        for k in range(1, 6):
+            mean = mean + coefficients[k].gather(t, 1) * w[k : k + 1]
+        means.append(mean)
+        covariances.append(covariance.gather(t, 1))
+    if len(node.strand_triangle):
+        mean, strand = _strands(node, g, (x, y, z), corners[0])
+        means.append(mean)
+        covariances.append(strand)
+    frames = g.concat([x, y, z], 0).reshape(3, 3, faces).transpose(2, 1, 0)
+    return [g.concat(means, 1).transpose(1, 0), g.concat(covariances, 1).transpose(1, 0), frames]
+
+
+def _curvature(node: Binding, g: GraphBuilder, cross: Expr, corners: list[Expr]) -> list[Expr]:
+    """The three ``C_ij`` of Phong tessellation, each [3, F]."""
+    faces, vertices = len(node.triangles), int(node.triangles.max()) + 1
+    flat = node.triangles.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    counts = np.bincount(flat, minlength=vertices)
+    place = np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)
+    table = np.full((vertices, int(counts.max())), faces)  # index F: a column of zeros
+    table[flat[order], place] = order // 3
+    padded = g.concat([cross, g.constant(np.zeros((3, 1)))], 1)
+    normal = padded.gather(table.reshape(-1), 1).reshape(3, vertices, -1).sum(2)
+    normal = normal / _norm(normal).at_least(1e-20)
+    at_corner = [normal.gather(node.triangles[:, k], 1) for k in range(3)]
+    result: list[Expr] = []
+    for i, j in PAIRS:
+        edge = corners[j] - corners[i]
+        first = at_corner[i] * (edge * at_corner[i]).sum(0, keep=True)
+        result.append(first - at_corner[j] * (edge * at_corner[j]).sum(0, keep=True))
+    return result
+
+
+def _strands(
+    node: Binding, g: GraphBuilder, frame: tuple[Expr, Expr, Expr], corner: Expr
+) -> tuple[Expr, Expr]:
+    """Means [3, Nh] and covariances [6, Nh]."""
+    t = node.strand_triangle
+    columns = [c.gather(t, 1) for c in frame]
+
+    def place(local: "np.ndarray[tuple[int, ...], np.dtype[np.float32]]") -> Expr:
+        parts = [column * local[None, :, k] for k, column in enumerate(columns)]
+        return parts[0] + parts[1] + parts[2]
+
+    axis, width2 = place(node.axis), node.width[None] ** 2
+    rows: list[Expr] = []
+    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+        product = _row(axis, i) * _row(axis, j)
+        rows.append(product + width2 if i == j else product)
+    return corner.gather(t, 1) + place(node.offset), g.stack_rows(rows)
+
+
+def _rotations(pose: Expr, g: GraphBuilder) -> Expr:
+    """Rotation matrices, flat [B, 9]."""
+    q = pose / (pose * pose).sum(1, keep=True).sqrt().at_least(1e-30)
+    x, y, z, w = (q.rows(k, k + 1, 1) for k in range(4))
+    one = g.constant([[1.0]])
+    entries = [
+        one - (y * y + z * z) * 2.0, (x * y - z * w) * 2.0, (x * z + y * w) * 2.0,
+        (x * y + z * w) * 2.0, one - (x * x + z * z) * 2.0, (y * z - x * w) * 2.0,
+        (x * z - y * w) * 2.0, (y * z + x * w) * 2.0, one - (x * x + y * y) * 2.0,
+    ]  # fmt: skip
+    return g.concat(entries, 1)
+
+
+def _row(planes: Expr, k: int) -> Expr:
+    return planes.rows(k, k + 1)
+
+
+def _cross(g: GraphBuilder, a: Expr, b: Expr) -> Expr:
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return g.stack_rows([_row(a, i) * _row(b, j) - _row(a, j) * _row(b, i) for i, j in pairs])
+
+
+def _norm(planes: Expr) -> Expr:
+    return (planes * planes).sum(0, keep=True).sqrt()
