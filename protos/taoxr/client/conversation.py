@@ -116,7 +116,7 @@ class Conversation:
 
     @property
     def turn_id(self) -> str:
-        """The newest turn seen so far, or empty."""
+        """The avatar's newest turn, or empty."""
         return self._turn_id
 
     async def __aenter__(self) -> Self:
@@ -211,7 +211,10 @@ class Conversation:
         if event.epoch < self._epoch:
             return True
         self._epoch = event.epoch
-        if event.turn_id:
+        if isinstance(event, events.TextDelta | events.MediaChunk) or (
+            isinstance(event, events.TurnState)
+            and event.state in (events.State.THINKING, events.State.SPEAKING)
+        ):
             self._turn_id = event.turn_id
         ended = isinstance(event, events.TurnState) and event.state.ended
         return event.turn_id in self._interrupted and not ended

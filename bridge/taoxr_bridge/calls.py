@@ -1,0 +1,122 @@
+"""Calls to the model workers, with the exceptions of taoxr and patience for a worker that restarts."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, TypeAlias
+
+import grpc
+from grpc import aio
+
+from taoxr.errors import BusyError, UnavailableError
+from taoxr.rpc import error_of
+from taoxr.worker.v1 import a2bs_pb2, ear_pb2, llm_pb2, tts_pb2
+from taoxr.worker.v1.a2bs_pb2_grpc import A2bsServiceStub
+from taoxr.worker.v1.ear_pb2_grpc import EarServiceStub
+from taoxr.worker.v1.llm_pb2_grpc import LlmServiceStub
+from taoxr.worker.v1.tts_pb2_grpc import TtsServiceStub
+from taoxr_bridge.worker import Worker
+
+# A clause takes about a second at worst; a worker that needs so long has something wrong with it.
+_CALL_S: Final = 60.0
+_BUSY_POLL_S: Final = 0.02
+
+AnimationReply: TypeAlias = a2bs_pb2.AnimateAudioResponse
+
+
+@asynccontextmanager
+async def calling(worker: Worker, wait_s: float) -> AsyncGenerator[None]:
+    """Waits until the worker is ready, and translates what a call in the block raises.
+
+    Raises:
+        UnavailableError: The worker is down, or stopped during the call.
+        TaoxrError: What the worker raised.
+    """
+    await worker.ready(wait_s)
+    try:
+        yield
+    except aio.AioRpcError as error:
+        if error.code() is grpc.StatusCode.UNAVAILABLE:
+            raise UnavailableError(
+                f"the {worker.role} worker stopped during the call and is being restarted; try again"
+            ) from error
+        raise error_of(error) from error
+
+
+async def synthesize(tts: Worker, text: str, wait_s: float) -> tts_pb2.SynthesizeResponse:
+    """Speaks one clause."""
+    async with calling(tts, wait_s):
+        request = tts_pb2.SynthesizeRequest(text=text)
+        return await TtsServiceStub(tts.channel).Synthesize(request, timeout=_CALL_S, metadata=tts.metadata)
+
+
+async def animate_phonemes(
+    a2bs: Worker, request: a2bs_pb2.AnimatePhonemesRequest, wait_s: float
+) -> a2bs_pb2.AnimatePhonemesResponse:
+    """Makes the frames of one clause."""
+    async with calling(a2bs, wait_s):
+        stub = A2bsServiceStub(a2bs.channel)
+        return await stub.AnimatePhonemes(request, timeout=_CALL_S, metadata=a2bs.metadata)
+
+
+async def describe_rig(a2bs: Worker, wait_s: float) -> a2bs_pb2.DescribeRigResponse:
+    """Says what the numbers in a frame mean."""
+    async with calling(a2bs, wait_s):
+        request = a2bs_pb2.DescribeRigRequest()
+        stub = A2bsServiceStub(a2bs.channel)
+        return await stub.DescribeRig(request, timeout=_CALL_S, metadata=a2bs.metadata)
+
+
+async def animate_audio(
+    a2bs: Worker, requests: AsyncIterator[a2bs_pb2.AnimateAudioRequest], wait_s: float
+) -> AsyncGenerator[AnimationReply]:
+    """Makes frames for any voice, as the audio comes."""
+    async with calling(a2bs, wait_s):
+        call = A2bsServiceStub(a2bs.channel).AnimateAudio(requests, metadata=a2bs.metadata)
+        try:
+            async for response in call:
+                yield response
+        finally:
+            call.cancel()
+
+
+async def generate(
+    llm: Worker, request: llm_pb2.GenerateRequest, wait_s: float
+) -> AsyncGenerator[llm_pb2.GenerateResponse]:
+    """Streams an answer.
+
+    The call before it may have been cancelled a moment ago and still finish its token; so "busy" is
+    asked again until `wait_s` is over.
+
+    Raises:
+        BusyError: Somebody else uses the model.
+    """
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            async with calling(llm, wait_s):
+                call = LlmServiceStub(llm.channel).Generate(request, metadata=llm.metadata)
+                try:
+                    async for response in call:
+                        yield response
+                finally:
+                    call.cancel()
+            return
+        except BusyError:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(_BUSY_POLL_S)
+
+
+async def listen(
+    ear: Worker, requests: AsyncIterator[ear_pb2.ListenRequest], wait_s: float
+) -> AsyncGenerator[ear_pb2.ListenResponse]:
+    """Hears speech in audio as it comes."""
+    async with calling(ear, wait_s):
+        call = EarServiceStub(ear.channel).Listen(requests, metadata=ear.metadata)
+        try:
+            async for response in call:
+                yield response
+        finally:
+            call.cancel()

@@ -1,0 +1,109 @@
+"""``taoxr.v1.ConversationService``."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Generator
+from contextlib import aclosing, contextmanager
+from typing import Any, Final
+
+from taoxr import __version__
+from taoxr.errors import BusyError, InvalidInputError
+from taoxr.v1 import common_pb2, conversation_pb2_grpc
+from taoxr.v1 import conversation_pb2 as pb
+from taoxr_bridge import calls, validation
+from taoxr_bridge.clauses import Chunker
+from taoxr_bridge.pipe import Pipe
+from taoxr_bridge.session import Session
+from taoxr_bridge.settings import Settings
+from taoxr_bridge.speech import Spoken, Voice, Voiced, add_face, add_voice, check_rate, chunks_of
+from taoxr_bridge.stages import Stages
+from taoxr_bridge.supervisor import Supervisor
+from taoxr_bridge.tasks import nursery
+
+# A rough guess at how long somebody else's conversation goes on.
+_RETRY_S: Final = 5.0
+
+
+class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
+    """Conversations, as many at once as the settings allow."""
+
+    def __init__(self, supervisor: Supervisor, settings: Settings) -> None:
+        self._workers = supervisor
+        self._settings = settings
+        self._active = 0
+
+    # The generated base class knows only generators; grpc.aio also takes a coroutine that writes
+    # by itself, and only in one of those may a task group live as long as the call.
+    async def Converse(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, request_iterator: AsyncIterator[pb.ConverseRequest], context: Any
+    ) -> None:
+        """Runs one conversation."""
+        with self._place():
+            first = await anext(request_iterator, None)
+            if first is None or first.WhichOneof("payload") != "config":
+                given = "no request" if first is None else first.WhichOneof("payload")
+                raise InvalidInputError("payload", given, "config as the first request")
+            rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
+            validation.check_config(first.config, rig.space)
+            voice = await self._voice("config.frame_rate", first.config.frame_rate)
+            session = Session(uuid.uuid4().hex[:12], first.config, rig, voice, self._workers, self._settings)
+            await session.run(request_iterator, context.write)
+
+    async def Say(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, request: pb.SayRequest, context: Any
+    ) -> None:
+        """Speaks a text, as fast as the client takes it."""
+        validation.check_text("text", request.text)
+        voice = await self._voice("frame_rate", request.frame_rate)
+        rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
+        rig.frame_rate = voice.frame_rate
+        audio = common_pb2.AudioFormat(sample_rate_hz=voice.sample_rate_hz)
+        await context.write(pb.SayResponse(started=pb.SessionStarted(audio_out=audio, rig=rig)))
+        clauses, voiced, spoken = Pipe[str](1), Pipe[Voiced](1), Pipe[Spoken](1)
+        stages = Stages(time.monotonic())
+        async with nursery() as tasks:
+            tasks.create_task(_cut(request.text, clauses))
+            tasks.create_task(add_voice(clauses, voiced, voice, stages))
+            tasks.create_task(add_face(voiced, spoken, voice, stages))
+            async with aclosing(chunks_of(spoken, lambda _clause: None)) as chunks:
+                async for chunk in chunks:
+                    await context.write(pb.SayResponse(media=chunk))
+
+    async def GetServerInfo(  # noqa: N802
+        self, request: pb.GetServerInfoRequest, context: Any
+    ) -> pb.GetServerInfoResponse:
+        """Tells what the bridge and its workers do."""
+        return pb.GetServerInfoResponse(
+            version=__version__,
+            workers=await asyncio.gather(*(w.info() for w in self._workers.workers.values())),
+            max_conversations=self._settings.max_conversations,
+            active_conversations=self._active,
+        )
+
+    @contextmanager
+    def _place(self) -> Generator[None]:
+        if self._active >= self._settings.max_conversations:
+            raise BusyError(
+                f"all {self._settings.max_conversations} conversations are taken; try again later", _RETRY_S
+            )
+        self._active += 1
+        try:
+            yield
+        finally:
+            self._active -= 1
+
+    async def _voice(self, field: str, frame_rate: float) -> Voice:
+        tts, wait_s = self._workers["tts"], self._settings.worker_wait_s
+        frame_rate = validation.frame_rate(field, frame_rate)
+        async with calls.calling(tts, wait_s):
+            rate = (await tts.status()).sample_rate_hz
+        check_rate(rate)
+        return Voice(tts, self._workers["a2bs"], rate, frame_rate, self._settings.sentence_pause_ms, wait_s)
+
+
+async def _cut(text: str, clauses: Pipe[str]) -> None:
+    chunker = Chunker()
+    for clause in (*chunker.feed(text), *chunker.finish()):
+        await clauses.put(clause)
+    await clauses.close()

@@ -1,0 +1,97 @@
+"""What was said so far, as the language model is told it: the avatar's part as far as it was heard."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from taoxr.v1 import common_pb2
+
+# Phoneme symbols that stand for silence (see PhonemeTiming).
+_SILENCE: Final = ("", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenClause:
+    """A clause as it lies on the turn's media clock.
+
+    Attributes:
+        text: The clause with the white space after it.
+        start_us: First sample.
+        end_us: End, exclusive; the pause after the clause included.
+        phonemes: Its phonemes.
+    """
+
+    text: str
+    start_us: int
+    end_us: int
+    phonemes: Sequence[common_pb2.PhonemeTiming]
+
+
+def heard_text(clauses: Iterable[SpokenClause], played_us: int) -> str:
+    """The text of a turn that was heard until `played_us`, cut at a word.
+
+    Inside a clause the share of its phonemes that were over is taken for the share of its letters.
+    """
+    heard = ""
+    for clause in clauses:
+        if clause.end_us <= played_us:
+            heard += clause.text
+        elif clause.start_us < played_us:
+            heard += _heard_part(clause, played_us)
+    return heard.strip()
+
+
+def _heard_part(clause: SpokenClause, played_us: int) -> str:
+    ends = [p.end_us for p in clause.phonemes if p.symbol not in _SILENCE]
+    if ends:
+        share = sum(end <= played_us for end in ends) / len(ends)
+    else:
+        share = (played_us - clause.start_us) / (clause.end_us - clause.start_us)
+    words = re.findall(r"\S+\s*", clause.text)
+    letters = [sum(c.isalnum() for c in word) for word in words]
+    budget, heard = share * sum(letters) + 1e-6, ""
+    for word, count in zip(words, letters, strict=True):
+        budget -= count
+        if budget < 0:
+            break
+        heard += word
+    return heard
+
+
+class History:
+    """Messages of one conversation, oldest first, kept within a budget of characters.
+
+    When it grows over the budget, the oldest messages go until half is left: rarely and many at once,
+    because every change at the front costs the language model its cache.
+
+    Args:
+        system_prompt: Comes first and always stays.
+        earlier: Turns from before this conversation.
+        max_chars: Budget for all but the system prompt.
+    """
+
+    def __init__(self, system_prompt: str, earlier: Iterable[common_pb2.ChatMessage], max_chars: int) -> None:
+        self._system = common_pb2.ChatMessage(role=common_pb2.ROLE_SYSTEM, content=system_prompt)
+        self._messages = list(earlier)
+        self._max_chars = max_chars
+
+    def add_user(self, text: str) -> None:
+        """The user said `text`."""
+        self._messages.append(common_pb2.ChatMessage(role=common_pb2.ROLE_USER, content=text))
+        self._trim()
+
+    def add_assistant(self, text: str) -> None:
+        """The user heard the avatar say `text`; nothing heard leaves no message."""
+        if text:
+            self._messages.append(common_pb2.ChatMessage(role=common_pb2.ROLE_ASSISTANT, content=text))
+
+    def messages(self) -> list[common_pb2.ChatMessage]:
+        """System prompt and turns, oldest first."""
+        return [self._system, *self._messages]
+
+    def _trim(self) -> None:
+        if sum(len(m.content) for m in self._messages) <= self._max_chars:
+            return
+        while len(self._messages) > 1 and sum(len(m.content) for m in self._messages) > self._max_chars // 2:
+            del self._messages[0]

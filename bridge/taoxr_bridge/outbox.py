@@ -1,0 +1,59 @@
+"""What waits to be sent to a client, from which an interruption can take things out again."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+
+from taoxr.v1.conversation_pb2 import ConverseResponse
+
+
+class Outbox:
+    """Responses in order; numbers them when they leave.
+
+    Args:
+        size: Most responses that wait before `put` waits too.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._waiting: deque[ConverseResponse] = deque()
+        self._changed = asyncio.Condition()
+        self._closed = False
+        self._seq = 0
+
+    async def put(self, response: ConverseResponse) -> None:
+        """Adds a response; waits while the outbox is full."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self._waiting) < self._size)
+            self._waiting.append(response)
+            self._changed.notify_all()
+
+    async def put_now(self, response: ConverseResponse) -> None:
+        """Adds a response, however many wait: for what must not hold up the reading of requests."""
+        async with self._changed:
+            self._waiting.append(response)
+            self._changed.notify_all()
+
+    async def drop(self, turn_id: str) -> None:
+        """Takes out everything of a turn that has not left yet."""
+        async with self._changed:
+            self._waiting = deque(r for r in self._waiting if r.turn_id != turn_id)
+            self._changed.notify_all()
+
+    async def close(self) -> None:
+        """Nothing more comes; the iteration ends after what is left."""
+        async with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    async def __aiter__(self) -> AsyncIterator[ConverseResponse]:
+        while True:
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._waiting or self._closed)
+                if not self._waiting:
+                    return
+                response = self._waiting.popleft()
+                self._changed.notify_all()
+            self._seq += 1
+            response.seq = self._seq
+            yield response

@@ -1,0 +1,115 @@
+"""The bridge: its workers and its gRPC server, from start to stop."""
+
+import asyncio
+import ipaddress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final, cast
+
+import structlog
+from grpc import aio
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from taoxr.errors import InvalidInputError
+from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor
+from taoxr.v1 import animation_pb2, animation_pb2_grpc, conversation_pb2, conversation_pb2_grpc
+from taoxr_bridge.animation import AnimationService
+from taoxr_bridge.conversation import ConversationService
+from taoxr_bridge.settings import Settings
+from taoxr_bridge.supervisor import supervise
+from taoxr_bridge.worker import Worker
+
+# Above the limits of single fields, so that their errors name the field.
+_MAX_REQUEST_BYTES: Final = 1024 * 1024
+_STOP_GRACE_S: Final = 1.0
+_SERVICES: Final = (
+    conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name,
+    animation_pb2.DESCRIPTOR.services_by_name["AnimationService"].full_name,
+)
+
+
+@asynccontextmanager
+async def bridge(
+    settings: Settings,
+    external: Mapping[str, str] | None = None,
+    *,
+    token: str | None = None,
+    on_worker: Callable[[Worker], None] = lambda _worker: None,
+) -> AsyncGenerator[str]:
+    """Runs a bridge for the length of the block, which begins when all workers are ready.
+
+    Args:
+        settings: Limits and defaults.
+        external: gRPC target of each role that runs elsewhere; the others are started here.
+        token: Secret of the workers that run elsewhere.
+        on_worker: Called after every change of a worker's state.
+
+    Yields:
+        Target of the bridge, "host:port".
+
+    Raises:
+        InvalidInputError: The address cannot be used.
+        UnavailableError: A worker did not come up.
+    """
+    check_host(settings)
+    health_service: Any = cast(Any, health).aio.HealthServicer()  # the package has no types
+    loop = asyncio.get_running_loop()
+    updates: set[asyncio.Task[None]] = set()
+
+    def on_state(worker: Worker) -> None:
+        structlog.get_logger().info("worker", role=worker.role, state=worker.state, reason=worker.reason)
+        on_worker(worker)
+        update = loop.create_task(set_health())
+        updates.add(update)
+        update.add_done_callback(updates.discard)
+
+    async def set_health() -> None:
+        status = health_pb2.HealthCheckResponse
+        serving = status.SERVING if workers.all_ready else status.NOT_SERVING
+        for name in ("", *_SERVICES):
+            await health_service.set(name, serving)
+
+    async with supervise(external or {}, settings, on_state, token) as workers:
+        server = aio.server(
+            interceptors=(ErrorInterceptor(),),
+            options=(*SERVER_OPTIONS, ("grpc.max_receive_message_length", _MAX_REQUEST_BYTES)),
+        )
+        conversations = ConversationService(workers, settings)
+        conversation_pb2_grpc.add_ConversationServiceServicer_to_server(conversations, server)
+        animation = AnimationService(workers["a2bs"], settings.worker_wait_s)
+        animation_pb2_grpc.add_AnimationServiceServicer_to_server(animation, server)
+        cast(Any, health_pb2_grpc).add_HealthServicer_to_server(health_service, server)
+        names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        cast(Any, reflection).enable_server_reflection(names, server)
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        try:
+            port = server.add_insecure_port(f"{host}:{settings.port}")
+        except RuntimeError as error:
+            raise InvalidInputError("--port", settings.port, f"a free port on {host} ({error})") from error
+        await set_health()
+        await server.start()
+        try:
+            await workers.wait_all_ready(settings.start_timeout_s + 1)
+            yield f"{host}:{port}"
+        finally:
+            await health_service.enter_graceful_shutdown()
+            await server.stop(_STOP_GRACE_S)
+
+
+def check_host(settings: Settings) -> None:
+    """Refuses to listen unencrypted where other machines reach it, unless that is asked for.
+
+    Raises:
+        InvalidInputError: The host is not a loopback address and `insecure` is not set.
+    """
+    if settings.insecure or settings.host == "localhost":
+        return
+    try:
+        loopback = ipaddress.ip_address(settings.host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise InvalidInputError(
+            "--host", settings.host, "a loopback address; --insecure allows others, without encryption"
+        )

@@ -1,0 +1,62 @@
+"""Settings of the bridge: options of ``taoxr serve``, environment ``TAOXR_BRIDGE_*``, or the default."""
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PERSONA = (
+    "You are Joe, a friendly avatar who talks with people. "
+    "Answer in one or two short, simple sentences. Do not use lists, code or emoji."
+)
+
+
+class Settings(BaseSettings):
+    """Everything about a bridge that can be chosen.
+
+    Attributes:
+        host: Address to listen on.
+        port: Port to listen on; 0 takes a free one.
+        insecure: Allows an address that other machines reach, without encryption.
+        max_conversations: Conversations at once; more than one only with that many language models.
+        lead_us: How far ahead of playback media goes out, in microseconds.
+        persona: System prompt of conversations that bring none.
+        temperature: Sampling temperature of conversations that choose none.
+        top_k: Tokens that the sampler chooses among.
+        top_p: Share of probability that the sampler chooses among.
+        repetition_penalty: 1 is none.
+        max_answer_tokens: Most tokens of an answer, and the default.
+        history_chars: Characters of history that the language model is told.
+        endpoint_silence_ms: Silence that ends the user's turn; 0 leaves it to the ear.
+        barge_in: What interrupts the avatar in a hands-free conversation. "speech": the user's voice,
+            at once (headphones or echo cancellation needed). "words": the first recognised word, so
+            that coughs and clicks do not. "none": nothing; the ear hears silence while the avatar
+            speaks (loudspeaker without echo cancellation).
+        sentence_pause_ms: Silence after a sentence, on top of the voice's own.
+        idle_timeout_s: A conversation without any request for so long is ended.
+        worker_wait_s: How long a turn waits for a worker that is restarting or busy.
+        start_timeout_s: How long a worker may take to load its model.
+        hang_timeout_s: A worker that answers no health check for so long is killed and restarted.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="TAOXR_BRIDGE_", extra="ignore", validate_assignment=True)
+
+    host: str = "127.0.0.1"
+    port: int = Field(50061, ge=0, le=65535)
+    insecure: bool = False
+    max_conversations: int = Field(1, ge=1, le=64)
+    lead_us: int = Field(1_200_000, ge=200_000, le=10_000_000)
+    persona: str = PERSONA
+    temperature: float = Field(0.3, ge=0, le=2)
+    top_k: int = Field(40, ge=1)
+    top_p: float = Field(0.9, gt=0, le=1)
+    repetition_penalty: float = Field(1.1, ge=1, le=2)
+    max_answer_tokens: int = Field(80, ge=1, le=1024)
+    history_chars: int = Field(4000, ge=200)
+    endpoint_silence_ms: int = Field(0, ge=0, le=5000)
+    barge_in: Literal["speech", "words", "none"] = "words"
+    sentence_pause_ms: int = Field(180, ge=0, le=2000)
+    idle_timeout_s: float = Field(600.0, gt=0)
+    worker_wait_s: float = Field(20.0, gt=0)
+    start_timeout_s: float = Field(120.0, gt=0)
+    hang_timeout_s: float = Field(60.0, gt=0)

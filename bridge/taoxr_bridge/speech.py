@@ -1,0 +1,196 @@
+"""From clauses to media: TTS, then A2BS, overlapping, on one media clock."""
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from taoxr.errors import UnavailableError
+from taoxr.v1 import common_pb2
+from taoxr.v1.conversation_pb2 import MediaChunk
+from taoxr.worker.v1 import a2bs_pb2, tts_pb2
+from taoxr_bridge import calls
+from taoxr_bridge.history import SpokenClause
+from taoxr_bridge.pipe import Pipe
+from taoxr_bridge.stages import Stages
+from taoxr_bridge.worker import Worker
+
+# Clauses are padded to whole steps of 20 ms, so that every time on the media clock is a whole number
+# of microseconds and of samples at the usual rates, and nothing ever needs rounding.
+_STEP_US: Final = 20_000
+_STEPS_PER_SECOND: Final = 50
+_CHUNK_US: Final = 8 * _STEP_US
+_BYTES: Final = 2
+# Enough for coarticulation to cross the join of two clauses.
+_PREVIOUS_PHONEMES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Who speaks, and how.
+
+    Attributes:
+        tts: Worker that speaks.
+        a2bs: Worker that makes the frames.
+        sample_rate_hz: Rate of the audio.
+        frame_rate: Frames per second.
+        pause_ms: Silence after a sentence.
+        wait_s: How long to wait for a worker that restarts.
+    """
+
+    tts: Worker
+    a2bs: Worker
+    sample_rate_hz: int
+    frame_rate: float
+    pause_ms: int
+    wait_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Voiced:
+    """A clause that has a voice but no face yet; `pcm` is padded to whole steps."""
+
+    index: int
+    text: str
+    pcm: bytes
+    phonemes: Sequence[common_pb2.PhonemeTiming]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A clause ready to send; a clause with nothing to pronounce has no chunks."""
+
+    clause: SpokenClause
+    chunks: Sequence[MediaChunk] = ()
+
+
+async def add_voice(clauses: Pipe[str], voiced: Pipe[Voiced], voice: Voice, stages: Stages) -> None:
+    """Stage: speaks each clause, with a pause after sentences; marks "tts_first_audio"."""
+    index = 0
+    async for text in clauses:
+        if not text.strip():
+            continue
+        reply = await calls.synthesize(voice.tts, text.strip(), voice.wait_s)
+        if reply.pcm and reply.sample_rate_hz != voice.sample_rate_hz:
+            raise UnavailableError(
+                f"the tts worker speaks at {reply.sample_rate_hz} Hz but said {voice.sample_rate_hz} Hz"
+            )
+        pause_ms = 0 if text.rstrip()[-1] in ",;:" else voice.pause_ms
+        stages.mark("tts_first_audio")
+        await voiced.put(_padded(index, text, reply, pause_ms))
+        index += 1
+    await voiced.close()
+
+
+async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, stages: Stages) -> None:
+    """Stage: gives each clause its place on the media clock and its frames, and cuts it into chunks.
+
+    Marks "a2bs_first_frames" and "total".
+    """
+    start_us = 0
+    previous: Sequence[common_pb2.PhonemeTiming] = ()
+    async for part in voiced:
+        duration_us = duration(part.pcm, voice.sample_rate_hz)
+        phonemes = [_shifted(p, start_us) for p in part.phonemes]
+        clause = SpokenClause(part.text, start_us, start_us + duration_us, phonemes)
+        if not part.pcm:
+            await spoken.put(Spoken(clause))
+            continue
+        reply = await calls.animate_phonemes(
+            voice.a2bs,
+            a2bs_pb2.AnimatePhonemesRequest(
+                phonemes=part.phonemes,
+                pcm=part.pcm,
+                sample_rate_hz=voice.sample_rate_hz,
+                frame_rate=voice.frame_rate,
+                clock_offset_us=start_us,
+                previous=previous,
+            ),
+            voice.wait_s,
+        )
+        stages.mark("a2bs_first_frames")
+        stages.mark_again("total")
+        chunks = tuple(_chunks(part, clause, reply.frames, voice.sample_rate_hz))
+        await spoken.put(Spoken(clause, chunks))
+        # On the next clause's own clock, which begins where this one ends.
+        previous = [_shifted(p, -duration_us) for p in part.phonemes[-_PREVIOUS_PHONEMES:]]
+        start_us = clause.end_us
+    await spoken.close()
+
+
+async def chunks_of(
+    spoken: Pipe[Spoken], on_clause: Callable[[SpokenClause], None]
+) -> AsyncGenerator[MediaChunk]:
+    """The chunks of all clauses, the last one marked; `on_clause` hears of each clause before its chunks.
+
+    A chunk is held back until the next is there, since only then it is known not to be the last.
+    """
+    held: MediaChunk | None = None
+    async for part in spoken:
+        on_clause(part.clause)
+        for chunk in part.chunks:
+            if held is not None:
+                yield held
+            held = chunk
+    if held is not None:
+        held.last = True
+        yield held
+
+
+def duration(pcm: bytes, sample_rate_hz: int) -> int:
+    """Length of mono s16le audio in microseconds."""
+    return len(pcm) // _BYTES * 1_000_000 // sample_rate_hz
+
+
+def check_rate(sample_rate_hz: int) -> None:
+    """Checks that the media clock can hold audio of this rate exactly.
+
+    Raises:
+        UnavailableError: It cannot.
+    """
+    if sample_rate_hz <= 0 or sample_rate_hz % _STEPS_PER_SECOND:
+        raise UnavailableError(
+            f"the tts worker speaks at {sample_rate_hz} Hz, expected a multiple of {_STEPS_PER_SECOND} Hz"
+        )
+
+
+def _padded(index: int, text: str, reply: tts_pb2.SynthesizeResponse, pause_ms: int) -> Voiced:
+    if not reply.pcm:
+        return Voiced(index, text, b"", ())
+    step = reply.sample_rate_hz // _STEPS_PER_SECOND * _BYTES
+    silence = reply.sample_rate_hz * pause_ms // 1000 * _BYTES
+    pcm = reply.pcm + bytes(silence)
+    pcm += bytes(-len(pcm) % step)
+    phonemes = list(reply.phonemes)
+    spoken_us, end_us = duration(reply.pcm, reply.sample_rate_hz), duration(pcm, reply.sample_rate_hz)
+    if end_us > spoken_us:
+        phonemes.append(common_pb2.PhonemeTiming(symbol="_", start_us=spoken_us, end_us=end_us))
+    return Voiced(index, text, pcm, phonemes)
+
+
+def _shifted(phoneme: common_pb2.PhonemeTiming, by_us: int) -> common_pb2.PhonemeTiming:
+    return common_pb2.PhonemeTiming(
+        symbol=phoneme.symbol, start_us=phoneme.start_us + by_us, end_us=phoneme.end_us + by_us
+    )
+
+
+def _chunks(
+    part: Voiced, clause: SpokenClause, frames: Sequence[common_pb2.Frame], sample_rate_hz: int
+) -> Iterator[MediaChunk]:
+    chunk_bytes = sample_rate_hz // _STEPS_PER_SECOND * (_CHUNK_US // _STEP_US) * _BYTES
+    placed = 0
+    for start in range(0, len(part.pcm), chunk_bytes):
+        pcm = part.pcm[start : start + chunk_bytes]
+        start_us = clause.start_us + duration(part.pcm[:start], sample_rate_hz)
+        end_us = start_us + duration(pcm, sample_rate_hz)
+        inside = [f for f in frames if start_us <= f.time_us < end_us]
+        placed += len(inside)
+        chunk = MediaChunk(start_us=start_us, pcm=pcm, frames=inside, clause=part.index)
+        if start == 0:
+            chunk.clause_text = part.text.strip()
+            chunk.phonemes.extend(clause.phonemes)
+        yield chunk
+    if placed != len(frames):
+        raise UnavailableError(
+            f"the a2bs worker made {len(frames)} frames, of which {placed} lie inside the clause "
+            f"[{clause.start_us}, {clause.end_us}) us"
+        )

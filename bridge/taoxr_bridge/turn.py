@@ -1,0 +1,126 @@
+"""One turn of the avatar: an answer is thought, spoken, animated and sent, all at the same time."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+from taoxr.v1.conversation_pb2 import ConverseResponse, TextDelta, TurnState
+from taoxr.worker.v1 import llm_pb2
+from taoxr_bridge import calls
+from taoxr_bridge.clauses import Chunker
+from taoxr_bridge.history import SpokenClause, heard_text
+from taoxr_bridge.pacing import Pacer
+from taoxr_bridge.pipe import Pipe
+from taoxr_bridge.speech import Spoken, Voice, Voiced, add_face, add_voice, chunks_of, duration
+from taoxr_bridge.stages import Stages
+from taoxr_bridge.tasks import nursery
+from taoxr_bridge.worker import Worker
+
+# The language model may run ahead of the voice by this many clauses.
+_CLAUSES_AHEAD: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Thinker:
+    """Who thinks, and about what.
+
+    Attributes:
+        llm: Worker that thinks.
+        request: Conversation and sampling.
+        wait_s: How long to wait for a worker that restarts or is busy.
+    """
+
+    llm: Worker
+    request: llm_pb2.GenerateRequest
+    wait_s: float
+
+
+class Turn:
+    """One answer of the avatar; `run` ends when it was heard, and cancelling `run` stops all of it.
+
+    Args:
+        turn_id: Name of the turn.
+        thinker: Language model and prompt.
+        voice: Voice and face.
+        pacer: Where playback is.
+        stages: Started at the end of the user's turn.
+        emit: Sends a response of this turn.
+    """
+
+    def __init__(
+        self,
+        turn_id: str,
+        thinker: Thinker,
+        voice: Voice,
+        pacer: Pacer,
+        stages: Stages,
+        emit: Callable[[ConverseResponse], Awaitable[None]],
+    ) -> None:
+        self.turn_id = turn_id
+        self.pacer = pacer
+        self._thinker = thinker
+        self._voice = voice
+        self._stages = stages
+        self._emit = emit
+        self._spoken: list[SpokenClause] = []
+
+    def heard(self, played_us: int | None = None) -> str:
+        """The answer as far as it was heard: until `played_us`, or until where playback is now."""
+        return heard_text(self._spoken, self.pacer.position_us() if played_us is None else played_us)
+
+    async def run(self) -> None:
+        """Answers.
+
+        Raises:
+            TaoxrError: A worker failed.
+        """
+        await self._state(TurnState.STATE_THINKING)
+        clauses, voiced, spoken = Pipe[str](_CLAUSES_AHEAD), Pipe[Voiced](1), Pipe[Spoken](1)
+        async with nursery() as tasks:
+            tasks.create_task(self._think(clauses))
+            tasks.create_task(add_voice(clauses, voiced, self._voice, self._stages))
+            tasks.create_task(add_face(voiced, spoken, self._voice, self._stages))
+            tasks.create_task(self._deliver(spoken))
+        await self._emit(ConverseResponse(metrics=self._stages.metrics))
+        await self.pacer.wait_until_heard()
+        await self._state(TurnState.STATE_DONE, self.heard(self.pacer.sent_us))
+
+    async def _think(self, clauses: Pipe[str]) -> None:
+        chunker, metrics = Chunker(), self._stages.metrics
+        thinker = self._thinker
+        async with aclosing(calls.generate(thinker.llm, thinker.request, thinker.wait_s)) as responses:
+            async for response in responses:
+                match response.WhichOneof("payload"):
+                    case "started":
+                        metrics.prompt_tokens = response.started.prompt_tokens
+                        metrics.reused_tokens = response.started.reused_tokens
+                    case "text":
+                        self._stages.mark("llm_first_token")
+                        await self._emit(ConverseResponse(text_delta=TextDelta(text=response.text)))
+                        for clause in chunker.feed(response.text):
+                            await self._put_clause(clauses, clause)
+                    case _:
+                        metrics.answer_tokens = response.finished.tokens
+        for clause in chunker.finish():
+            await self._put_clause(clauses, clause)
+        await clauses.close()
+
+    async def _put_clause(self, clauses: Pipe[str], clause: str) -> None:
+        self._stages.mark("first_clause")
+        await clauses.put(clause)
+
+    async def _deliver(self, spoken: Pipe[Spoken]) -> None:
+        speaking = False
+        async with aclosing(chunks_of(spoken, self._spoken.append)) as chunks:
+            async for chunk in chunks:
+                await self.pacer.wait_to_send(chunk.start_us)
+                if not speaking:
+                    speaking = True
+                    await self._state(TurnState.STATE_SPEAKING)
+                await self._emit(ConverseResponse(media=chunk))
+                self._stages.mark("first_media")
+                self.pacer.sent(chunk.start_us + duration(chunk.pcm, self._voice.sample_rate_hz))
+
+    async def _state(self, state: TurnState.State.ValueType, heard: str = "") -> None:
+        await self._emit(ConverseResponse(turn=TurnState(state=state, heard_text=heard)))
