@@ -1,0 +1,1 @@
+"""The speaking role: text to audio with exact phoneme timing."""

@@ -1,0 +1,103 @@
+"""``taoxr.worker.v1.TtsService``."""
+
+import time
+from collections.abc import Generator
+from contextlib import aclosing
+from typing import Final
+
+import grpc.aio
+import numpy as np
+
+from taoxr.errors import InvalidInputError
+from taoxr.v1 import common_pb2
+from taoxr.worker.v1 import tts_pb2, tts_pb2_grpc
+from taoxr_models.catalog import default_model, verified
+from taoxr_models.tts.phonemes import phonemes
+from taoxr_models.tts.text import readable
+from taoxr_models.tts.voice import Speech, Voice
+from taoxr_models.worker.role import Role, RoleSetup
+
+MAX_TEXT_CHARS: Final = 400
+_SPEEDS: Final = (0.5, 2.0)
+# A number, a word that no lexicon has and one that it has: what gruut loads when it first needs it.
+_WARM_UP: Final = "Hello, 12 taoxr."
+
+
+class TtsRole(tts_pb2_grpc.TtsServiceServicer):
+    """The voice as a worker's role. Calls take turns, one piece of a clause at a time."""
+
+    def __init__(self, setup: RoleSetup) -> None:
+        self._thread = setup.thread
+        self._model = setup.model or default_model("tts")
+        self._voice: Voice | None = None
+
+    @property
+    def model(self) -> str:
+        """Catalogue id of the voice."""
+        return self._model
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Rate of the audio; 0 before `load`."""
+        return 0 if self._voice is None else self._voice.sample_rate_hz
+
+    def load(self) -> None:
+        """Verifies and loads the voice, and speaks once, so that the first clause is fast."""
+        voice = Voice(verified(self._model))
+        for _ in _speak(voice, _WARM_UP, 1.0):
+            pass
+        self._voice = voice
+
+    def register(self, server: grpc.aio.Server) -> None:
+        """Adds ``TtsService`` to the server."""
+        tts_pb2_grpc.add_TtsServiceServicer_to_server(self, server)
+
+    async def Synthesize(  # noqa: N802  the rpc's name
+        self,
+        request: tts_pb2.SynthesizeRequest,
+        context: grpc.aio.ServicerContext[tts_pb2.SynthesizeRequest, tts_pb2.SynthesizeResponse],
+    ) -> tts_pb2.SynthesizeResponse:
+        """Speaks one clause.
+
+        Raises:
+            InvalidInputError: The text is too long, or the speed out of range.
+        """
+        assert self._voice is not None  # the framework lets no call in before `load` is through
+        if len(request.text) > MAX_TEXT_CHARS:
+            raise InvalidInputError("text", f"{len(request.text)} characters", f"at most {MAX_TEXT_CHARS}")
+        speed = request.speed or 1.0
+        if not _SPEEDS[0] <= speed <= _SPEEDS[1]:
+            raise InvalidInputError("speed", speed, f"0 (normal) or {_SPEEDS[0]} to {_SPEEDS[1]}")
+        begun = time.perf_counter()
+        spoken: list[Speech] = []
+        async with aclosing(self._thread.steps(_speak(self._voice, request.text, speed))) as pieces:
+            spoken.extend([piece async for piece in pieces if piece is not None])
+        response = _joined(spoken, self._voice.sample_rate_hz)
+        response.compute_us = round((time.perf_counter() - begun) * 1e6)
+        return response
+
+
+def create(setup: RoleSetup) -> Role:
+    """Makes the role."""
+    return TtsRole(setup)
+
+
+def _speak(voice: Voice, text: str, speed: float) -> Generator[Speech | None]:
+    pieces = phonemes(readable(text))
+    yield None
+    for symbols in pieces:
+        yield voice.speak(symbols, speed)
+
+
+def _joined(spoken: list[Speech], rate_hz: int) -> tts_pb2.SynthesizeResponse:
+    response = tts_pb2.SynthesizeResponse(sample_rate_hz=rate_hz)
+    response.pcm = b"".join(s.pcm.astype("<i2").tobytes() for s in spoken)
+    starts = np.cumsum([0, *(s.pcm.size for s in spoken)])
+    for start, speech in zip(starts, spoken, strict=False):
+        for timed in speech.timing:
+            # Each edge is rounded on its own, so that neighbours meet exactly and errors do not add up.
+            begin, end = (round((int(start) + at) * 1_000_000 / rate_hz) for at in (timed.start, timed.end))
+            response.phonemes.append(
+                common_pb2.PhonemeTiming(symbol=timed.symbol, start_us=begin, end_us=end)
+            )
+    return response
