@@ -4,40 +4,78 @@ An utterance is a row of symbols: a phone with its marks (``"ˈɑː"``), `WORD_G
 punctuation mark after a word.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
-import gruut
+import gruut.utils
+from gruut.phonemize import SqlitePhonemizer
+from gruut.text_processor import TextProcessor
 
-from taoxr.errors import InvalidInputError
+from taoxr.errors import InvalidInputError, ModelError
 
 WORD_GAP: Final = " "
 PUNCTUATION: Final = ".,;:!?"
 # About six seconds of speech: what one call of the voice makes while it holds the GIL (0.4 s).
 MAX_SYMBOLS: Final = 100
 
+_LANGUAGE: Final = "en-us"
+_STYLE: Final = "espeak"
 _LETTER_A: Final = ("ˈe", "ɪ")
 
 
-def phonemes(text: str) -> list[list[str]]:
-    """Symbols of every sentence of a text, long sentences cut where it is heard least.
+class Phonemizer:
+    """English text to symbols; for the thread that made it.
 
-    Args:
-        text: See `taoxr_models.tts.text.readable`.
+    gruut's own lexicon file has no index, which costs 8 ms for every new word; so it is copied into
+    memory with one (0.3 s, 15 MB).
 
-    Returns:
-        One list of symbols per piece, each of at most `MAX_SYMBOLS` where a word ends in time; sentences
-        without a phone are left out.
+    Raises:
+        ModelError: gruut's English data is not installed.
     """
-    pieces: list[list[str]] = []
-    # pos=False: telling "read" from "read" by part of speech takes 60 ms a sentence.
-    sentences: Callable[..., Iterable[Iterable[Any]]] = gruut.sentences  # pyright: ignore[reportUnknownMemberType]
-    for sentence in sentences(text, lang="en-us", espeak=True, pos=False):
-        symbols = _symbols(sentence)
-        if any(s not in PUNCTUATION + WORD_GAP for s in symbols):
-            pieces.extend(_cut(symbols))
-    return pieces
+
+    def __init__(self) -> None:
+        folder: Path | None = gruut.utils.find_lang_dir(_LANGUAGE)
+        lexicon = None if folder is None else folder / _STYLE / "lexicon.db"
+        if lexicon is None or not lexicon.is_file():
+            raise ModelError("gruut's English lexicon is missing; install it with: pip install 'gruut[en]'")
+        database = sqlite3.connect("file::memory:", uri=True)
+        database.execute("ATTACH ? AS file", (f"{lexicon.as_uri()}?mode=ro",))
+        database.execute(
+            "CREATE TABLE word_phonemes AS SELECT word, pron_order, role, phonemes FROM file.word_phonemes"
+        )
+        database.execute("CREATE INDEX by_word ON word_phonemes (word)")
+        plain = gruut.utils.remove_non_word_chars
+        lookup = SqlitePhonemizer(
+            database, word_transform_funcs=(str.lower, plain, lambda word: plain(word.lower()))
+        )
+        # Without tags of parts of speech: they take 60 ms a sentence, and this lexicon has no use for them.
+        self._processor: Any = TextProcessor(
+            _LANGUAGE, model_prefix=_STYLE, lookup_phonemes=lookup, load_pos_tagger=False
+        )
+
+    def __call__(self, text: str) -> list[list[str]]:
+        """Symbols of every sentence of a text, long sentences cut where it is heard least.
+
+        Args:
+            text: See `taoxr_models.tts.text.readable`.
+
+        Returns:
+            One list of symbols per piece, each of at most `MAX_SYMBOLS`; sentences without a phone are
+            left out.
+
+        Raises:
+            InvalidInputError: A single word is longer than a piece may be.
+        """
+        pieces: list[list[str]] = []
+        graph, root = self._processor(text, lang=_LANGUAGE)
+        for sentence in self._processor.sentences(graph, root, pos=False):
+            symbols = _symbols(sentence)
+            if any(s not in PUNCTUATION + WORD_GAP for s in symbols):
+                pieces.extend(_cut(symbols))
+        return pieces
 
 
 def _symbols(sentence: Iterable[Any]) -> list[str]:

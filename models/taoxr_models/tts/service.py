@@ -3,6 +3,7 @@
 import time
 from collections.abc import Generator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Final
 
 import grpc.aio
@@ -12,7 +13,7 @@ from taoxr.errors import InvalidInputError
 from taoxr.v1 import common_pb2
 from taoxr.worker.v1 import tts_pb2, tts_pb2_grpc
 from taoxr_models.catalog import default_model, verified
-from taoxr_models.tts.phonemes import phonemes
+from taoxr_models.tts.phonemes import Phonemizer
 from taoxr_models.tts.text import readable
 from taoxr_models.tts.voice import Speech, Voice
 from taoxr_models.worker.role import Role, RoleSetup
@@ -23,13 +24,29 @@ _SPEEDS: Final = (0.5, 2.0)
 _WARM_UP: Final = "Hello, 12 taoxr."
 
 
+class _Speaker:
+    """Phonemiser and voice."""
+
+    def __init__(self, folder: Path) -> None:
+        self._phonemes = Phonemizer()
+        self._voice = Voice(folder)
+        self.sample_rate_hz = self._voice.sample_rate_hz
+
+    def speak(self, text: str, speed: float) -> Generator[Speech | None]:
+        """Speaks a text piece by piece; None is a step without audio."""
+        pieces = self._phonemes(readable(text))
+        yield None
+        for symbols in pieces:
+            yield self._voice.speak(symbols, speed)
+
+
 class TtsRole(tts_pb2_grpc.TtsServiceServicer):
     """The voice as a worker's role. Calls take turns, one piece of a clause at a time."""
 
     def __init__(self, setup: RoleSetup) -> None:
         self._thread = setup.thread
         self._model = setup.model or default_model("tts")
-        self._voice: Voice | None = None
+        self._speaker: _Speaker | None = None
 
     @property
     def model(self) -> str:
@@ -39,14 +56,14 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
     @property
     def sample_rate_hz(self) -> int:
         """Rate of the audio; 0 before `load`."""
-        return 0 if self._voice is None else self._voice.sample_rate_hz
+        return 0 if self._speaker is None else self._speaker.sample_rate_hz
 
     def load(self) -> None:
         """Verifies and loads the voice, and speaks once, so that the first clause is fast."""
-        voice = Voice(verified(self._model))
-        for _ in _speak(voice, _WARM_UP, 1.0):
+        speaker = _Speaker(verified(self._model))
+        for _ in speaker.speak(_WARM_UP, 1.0):
             pass
-        self._voice = voice
+        self._speaker = speaker
 
     def register(self, server: grpc.aio.Server) -> None:
         """Adds ``TtsService`` to the server."""
@@ -62,7 +79,7 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
         Raises:
             InvalidInputError: The text is too long, or the speed out of range.
         """
-        assert self._voice is not None  # the framework lets no call in before `load` is through
+        assert self._speaker is not None  # the framework lets no call in before `load` is through
         if len(request.text) > MAX_TEXT_CHARS:
             raise InvalidInputError("text", f"{len(request.text)} characters", f"at most {MAX_TEXT_CHARS}")
         speed = request.speed or 1.0
@@ -70,9 +87,9 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
             raise InvalidInputError("speed", speed, f"0 (normal) or {_SPEEDS[0]} to {_SPEEDS[1]}")
         begun = time.perf_counter()
         spoken: list[Speech] = []
-        async with aclosing(self._thread.steps(_speak(self._voice, request.text, speed))) as pieces:
+        async with aclosing(self._thread.steps(self._speaker.speak(request.text, speed))) as pieces:
             spoken.extend([piece async for piece in pieces if piece is not None])
-        response = _joined(spoken, self._voice.sample_rate_hz)
+        response = _joined(spoken, self._speaker.sample_rate_hz)
         response.compute_us = round((time.perf_counter() - begun) * 1e6)
         return response
 
@@ -80,13 +97,6 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
 def create(setup: RoleSetup) -> Role:
     """Makes the role."""
     return TtsRole(setup)
-
-
-def _speak(voice: Voice, text: str, speed: float) -> Generator[Speech | None]:
-    pieces = phonemes(readable(text))
-    yield None
-    for symbols in pieces:
-        yield voice.speak(symbols, speed)
 
 
 def _joined(spoken: list[Speech], rate_hz: int) -> tts_pb2.SynthesizeResponse:
