@@ -16,6 +16,7 @@ F64 = NDArray[np.float64]
 Shape = tuple[int, ...]
 TAttributes = TypeVar("TAttributes", bound=Strict)
 
+MAX_LENGTH: Final = 1000.0
 BLOCK: Final = 8192
 """Splats per step of a fast path: its temporaries then stay in the second-level cache."""
 
@@ -75,6 +76,11 @@ class Reader:
         if array.size and (int(array.max()) >= count or int(array.min()) < 0):
             raise self.fail(f"tensors.{key}", f"holds {int(array.max())}, indices must be 0 to {count - 1}")
         return array.astype(np.intp)
+
+    def lengths(self, key: str, array: NDArray[Any]) -> None:
+        """Checks that lengths are sane, so that no product of a few of them leaves float32."""
+        if array.size and float(np.abs(array).max()) > MAX_LENGTH:
+            raise self.fail(f"tensors.{key}", f"holds a length over {MAX_LENGTH:g} m")
 
     def limit(self, field: str, name: str, value: int, low: int, high: int) -> None:
         """Checks a count against the limits of the format."""

@@ -67,6 +67,12 @@ class Binding(Node):
         self.offset: F32 = reader.tensor("strand_offset", "float16", (strands, 3)).astype(np.float32)
         self.axis: F32 = reader.tensor("strand_axis", "float16", (strands, 3)).astype(np.float32)
         self.width: F32 = reader.tensor("strand_width", "float16", (strands,)).astype(np.float32)
+        for key, array in (
+            ("strand_offset", self.offset),
+            ("strand_axis", self.axis),
+            ("strand_width", self.width),
+        ):
+            reader.lengths(key, array)
         self.output_shapes = ((surface + strands, 3), (surface + strands, 6), (triangles, 3, 3))
 
         self.weights = self._surface_weights(corner0)

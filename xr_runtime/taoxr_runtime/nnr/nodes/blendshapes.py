@@ -49,6 +49,8 @@ class Blendshapes(Node):
         offsets = reader.tensor("delta_offsets", "int32", (SHAPES + 1,)).astype(np.int64)
         index = reader.indices("delta_vertices", "uint16", (None,), vertices)
         xyz = reader.tensor("delta_xyz", "float16", (len(index), 3)).astype(np.float32)
+        reader.lengths("rest", self.rest)
+        reader.lengths("delta_xyz", xyz)
         if offsets[0] != 0 or offsets[-1] != len(index) or (np.diff(offsets) < 0).any():
             raise reader.fail("tensors.delta_offsets", f"must rise from 0 to {len(index)}")
         self.moved = np.unique(index)

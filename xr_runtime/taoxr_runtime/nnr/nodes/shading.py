@@ -82,7 +82,7 @@ class Shader:
         t_n = _dot(t, n)
         for lobe, tinted in zip(group.material.lobes, group.lobes, strict=False):
             s = np.float32(lobe.shift)
-            along: F32 = (t_h + s * n_h) * _inverse_root(1 + s * s + 2 * s * t_n)
+            along = np.multiply(t_h + s * n_h, _inverse_root(1 + s * s + 2 * s * t_n))
             highlight = _power(1 - along * along, lobe.shininess / 2)
             highlight *= facing
             color += tinted[:, block] * (self.colors.T @ highlight)

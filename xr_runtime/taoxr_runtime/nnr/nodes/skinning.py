@@ -29,6 +29,7 @@ class Skinning(Node):
         reader.input_shape(2, (3,))
         reader.limit("inputs[1]", "B", bones, 1, MAX_BONES)
         self.heads: F32 = reader.tensor("bone_heads", "float32", (bones, 3))
+        reader.lengths("bone_heads", self.heads)
         self.parents = reader.tensor("bone_parents", "int16", (bones,)).astype(np.intp)
         bad = (self.parents < -1) | (self.parents >= np.arange(bones))
         if bad.any():
