@@ -35,7 +35,20 @@ class _LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         point = self._points.get(cmd_name)
-        return None if point is None else typer.main.get_command(point.load())
+        if point is None:
+            return None
+
+        # Typer carries a click of its own, whose exceptions ours does not know: it runs by itself.
+        def run() -> None:
+            app = typer.main.get_command(point.load())
+            app.main(args=click.get_current_context().args, prog_name=f"taoxr {cmd_name}")
+
+        settings = {
+            "ignore_unknown_options": True,
+            "allow_extra_args": True,
+            "allow_interspersed_args": False,
+        }
+        return click.Command(cmd_name, context_settings=settings, callback=run, add_help_option=False)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, _SUMMARIES.get(name, "(plug-in)")) for name in self.list_commands(ctx)]

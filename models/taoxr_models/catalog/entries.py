@@ -149,4 +149,4 @@ def parse(text: str) -> Catalog:
 @cache
 def catalog() -> Catalog:
     """The catalogue that comes with taoxr."""
-    return parse((resources.files(__package__) / "catalog.toml").read_text(encoding="utf-8"))
+    return parse((resources.files("taoxr_models.catalog") / "catalog.toml").read_text(encoding="utf-8"))

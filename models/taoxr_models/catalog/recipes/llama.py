@@ -1,4 +1,7 @@
-"""A plain Llama (such as SmolLM2) from its GGUF: graph from code, blocks repacked exactly, tokenizer from the metadata."""
+"""A plain Llama (such as SmolLM2) from its GGUF.
+
+The graph is written by code, the blocks are repacked exactly, the tokenizer comes from the metadata.
+"""
 
 import json
 from pathlib import Path

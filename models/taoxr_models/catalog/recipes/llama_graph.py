@@ -269,7 +269,8 @@ class LlamaGraph:
         """A linear layer as MNN has it: a quantised 1x1 convolution, packed in and out."""
         slot = self._matrix_slot(tensor, permuted_heads)
         common = {
-            "padX": 0, "padY": 0, "kernelX": 1, "kernelY": 1, "strideX": 1, "strideY": 1, "dilateX": 1, "dilateY": 1,
+            "padX": 0, "padY": 0, "kernelX": 1, "kernelY": 1, "strideX": 1, "strideY": 1,
+            "dilateX": 1, "dilateY": 1,
             "padMode": "CAFFE", "group": 1, "outputCount": slot.rows, "inputCount": slot.columns,
             "relu": False, "relu6": False, "hasOutputShape": False,
         }  # fmt: skip

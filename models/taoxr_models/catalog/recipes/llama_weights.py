@@ -33,21 +33,21 @@ def write_weights(gguf: Gguf, slots: list[Slot], target: Path) -> None:
                 )
 
 
-def _norm(gguf: Gguf, slot: Slot) -> Generator[memoryview]:
+def _norm(gguf: Gguf, slot: Slot) -> Generator[bytes]:
     gamma = gguf.tensors[slot.tensor].floats()
-    yield memoryview(np.ascontiguousarray(gamma)).cast("B")
-    yield memoryview(np.zeros_like(gamma)).cast("B")  # RMS norms have no beta; MNN reads one
+    yield gamma.tobytes()
+    yield bytes(gamma.nbytes)  # RMS norms have no beta; MNN reads one
 
 
-def _matrix(gguf: Gguf, slot: Slot) -> Generator[bytes | memoryview]:
+def _matrix(gguf: Gguf, slot: Slot) -> Generator[bytes]:
     tensor = gguf.tensors[slot.tensor]
     if slot.permuted_heads:
         order = half_split_order(slot.rows, slot.permuted_heads)
         tensor = Tensor(tensor.kind, tensor.rows, tensor.columns, tensor.data[order])
     yield _header(slot)
     blocks = tensor.blocks()
-    yield memoryview(np.ascontiguousarray(_indexes(tensor.kind, blocks))).cast("B")
-    yield memoryview(np.ascontiguousarray(_zeros_and_scales(tensor.kind, blocks))).cast("B")
+    yield _indexes(tensor.kind, blocks).tobytes()
+    yield _zeros_and_scales(tensor.kind, blocks).tobytes()
 
 
 def half_split_order(rows: int, heads: int) -> NDArray[np.intp]:
@@ -71,10 +71,10 @@ def _header(slot: Slot) -> bytes:
 def _indexes(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Quantised values as MNN stores them; uint8 [blocks, 16 or 32]."""
     if kind == Q8_0:
-        return blocks[:, 2:] ^ 0x80  # int8 + 128
+        return blocks[:, 2:] ^ np.uint8(0x80)  # int8 + 128
     nibbles = blocks[:, -16:]  # element j in the low half of byte j, element j + 16 in its high half
-    values = np.concatenate([nibbles & 15, nibbles >> 4], axis=1)
-    return values[:, 0::2] << 4 | values[:, 1::2]
+    values = np.concatenate([nibbles & np.uint8(15), nibbles >> np.uint8(4)], axis=1)
+    return values[:, 0::2] << np.uint8(4) | values[:, 1::2]
 
 
 def _zeros_and_scales(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.float32]:

@@ -104,4 +104,4 @@ class OnnxGraph:
         model = helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION
         )
-        onnx.save(model, path)
+        path.write_bytes(model.SerializeToString())

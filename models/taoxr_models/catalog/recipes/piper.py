@@ -16,7 +16,11 @@ from taoxr.errors import ModelError
 
 
 def convert_piper(model: Path, config: Path, target: Path) -> None:
-    """Writes ``voice.mnn`` (``input``, ``input_lengths``, ``scales`` to ``output``, ``durations``) and ``voice.json``.
+    """Writes ``voice.json`` and ``voice.mnn``.
+
+    The latter takes ``input`` (int32 phoneme ids [1, n]), ``input_lengths`` (int32 [1]), ``scales``
+    (float32 [3]: noise, length, duration noise) and gives ``output`` (samples) and ``durations``
+    (float32 [1, 1, n]: frames of 256 samples per id).
 
     Args:
         model: The voice's ``.onnx``.
@@ -26,7 +30,7 @@ def convert_piper(model: Path, config: Path, target: Path) -> None:
     Raises:
         ModelError: The model has not exactly one `Ceil` node, or MNN refused it.
     """
-    voice = onnx.load(model)
+    voice = onnx.ModelProto.FromString(model.read_bytes())
     ceils = [node for node in voice.graph.node if node.op_type == "Ceil"]
     if len(ceils) != 1:
         raise ModelError(f"{model.name} has {len(ceils)} Ceil nodes, expected the one of the durations")
@@ -35,7 +39,7 @@ def convert_piper(model: Path, config: Path, target: Path) -> None:
     info = helper.make_tensor_value_info("durations", TensorProto.FLOAT, ["batch_size", 1, "phonemes"])
     voice.graph.output.append(info)
     prepared = target / "voice.onnx"
-    onnx.save(voice, prepared)
+    prepared.write_bytes(voice.SerializeToString())
     convert_onnx(prepared, target / "voice.mnn")
     prepared.unlink()
     shutil.copyfile(config, target / "voice.json")
