@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import rotation
+from taoxr_runtime.nnr import Scene
+from taoxr_runtime.nnr.nodes.skinning import Skinning
 
 Array = npt.NDArray[np.float64]
 
@@ -47,6 +49,26 @@ class Skeleton:
         for name in (self.head_bone, *self.eye_bones):
             if name not in self.index:
                 raise InvalidInputError("bone", name, "a bone of the rig")
+
+    @classmethod
+    def of(cls, scene: Scene) -> "Skeleton":
+        """The skeleton of a scene.
+
+        Raises:
+            InvalidInputError: The scene has no skinning node, so nothing can move.
+        """
+        for step in scene.graph.steps:
+            if isinstance(step.node, Skinning):
+                rig, landmarks = scene.rig, scene.landmarks
+                return cls(
+                    tuple(rig.bones),
+                    step.node.parents.astype(np.int64),
+                    step.node.heads.astype(np.float64),
+                    rig.head_bone,
+                    (rig.eye_bones.left, rig.eye_bones.right),
+                    np.array([landmarks.eye_left, landmarks.eye_right], np.float64),
+                )
+        raise InvalidInputError("scene", scene.name, "a scene with a skinning node")
 
     def rest_pose(self) -> Array:
         """Identity rotations, float64 [B, 4]."""

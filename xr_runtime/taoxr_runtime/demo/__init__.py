@@ -1,0 +1,1 @@
+"""The demo: a live conversation, recorded with its arrival times, then filmed from that record."""

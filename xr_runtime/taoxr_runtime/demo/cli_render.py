@@ -1,0 +1,178 @@
+"""``taoxr render``."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+
+from taoxr import arkit
+from taoxr.client import Client, FaceTrack, connect, private_bridge
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.animation import Activity, Face, Idle, Motion, Skeleton
+from taoxr_runtime.demo.film import save_picture
+from taoxr_runtime.demo.options import check_fps, check_text, open_folder, parse_size
+from taoxr_runtime.demo.shots import Framing
+from taoxr_runtime.demo.sound import at_rate, read_sound
+from taoxr_runtime.demo.stage import Stage, load_avatar, open_stage
+from taoxr_runtime.demo.video import open_video
+from taoxr_runtime.demo.voices import FILM_HZ
+from taoxr_runtime.render.camera import View
+
+app = typer.Typer(add_completion=False)
+
+_VIEWS: Final = ("full", "waist", "bust", "face")
+# The avatar is there before it speaks and after.
+_LEAD_IN_US: Final = 400_000
+_LEAD_OUT_US: Final = 600_000
+
+
+@app.command()
+def render(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The result: a .mp4 film or a .png picture.")],
+    text: Annotated[str, typer.Option(help="What the avatar says.")] = "",
+    wav: Annotated[Path | None, typer.Option(help="A voice to move the lips to.")] = None,
+    expression: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE of an ARKit shape, for a picture; may be repeated.")
+    ] = None,
+    at: Annotated[float | None, typer.Option(help="Seconds into the speech, for a picture.")] = None,
+    size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels.")] = "540x720",
+    fps: Annotated[float, typer.Option(help="Pictures per second, 5 to 60.")] = 24.0,
+    view: Annotated[str, typer.Option(help="full, waist, bust or face.")] = "bust",
+    yaw: Annotated[float, typer.Option(help="Degrees that the camera stands to the avatar's left.")] = 0.0,
+    target: Annotated[str, typer.Option(help="host:port of a running bridge; else one is started.")] = "",
+    avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
+) -> None:
+    """Render the avatar speaking a text or a WAV, or a picture of it.
+
+    The lips of a WAV come from a provisional method, see `AnimateAudio` in the documentation.
+    """
+    width, height = parse_size(size)
+    check_fps(fps)
+    if out.suffix.lower() not in (".mp4", ".png"):
+        raise InvalidInputError("--out", str(out), "a name that ends in .mp4 or .png")
+    if view not in _VIEWS:
+        raise InvalidInputError("--view", view, f"one of {', '.join(_VIEWS)}")
+    if text and wav:
+        raise InvalidInputError("--wav", str(wav), "either --text or --wav")
+    film = out.suffix.lower() == ".mp4"
+    if film and not text and not wav:
+        raise InvalidInputError("--text", text, "a text or a --wav to make a film of")
+    face = parse_expression(expression or [])
+    voice = read_sound(wav) if wav else None
+    words = check_text(text) if text else ""
+    console = Console(stderr=True, highlight=False)
+    scene = load_avatar(avatar)
+    open_folder(out.parent)
+
+    speech = asyncio.run(_speech(words, voice, target, console)) if words or voice else None
+    framing = Framing(scene.landmarks, width, height)
+    camera = framing.view(getattr(framing, view).turned(yaw))
+    with open_stage(scene) as stage:
+        if film:
+            assert speech is not None
+            _film(stage, camera, out, fps, speech)
+        else:
+            save_picture(out, _picture(stage, camera, fps, speech, at, face))
+    console.print(f"  {out}", soft_wrap=True)
+
+
+def parse_expression(pairs: list[str]) -> NDArray[np.float32]:
+    """Coefficients [52] from ``NAME=VALUE`` texts.
+
+    Raises:
+        InvalidInputError: An unknown name, or a value that is not from 0 to 1.
+    """
+    weights = np.zeros(len(arkit.NAMES), np.float32)
+    for pair in pairs:
+        name, _, number = pair.partition("=")
+        if name not in arkit.INDEX:
+            raise InvalidInputError("--expression", name, "an ARKit name such as jawOpen or eyeBlinkLeft")
+        try:
+            value = float(number)
+        except ValueError as error:
+            raise InvalidInputError("--expression", pair, "NAME=VALUE such as jawOpen=0.5") from error
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInputError("--expression", pair, "a value from 0 to 1")
+        weights[arkit.INDEX[name]] = value
+    return weights
+
+
+class _Speech:
+    """A voice, int16 [n] at `FILM_HZ`, with its face."""
+
+    def __init__(self, pcm: NDArray[np.int16], rate_hz: int, face: FaceTrack) -> None:
+        self.pcm = at_rate(pcm, rate_hz, FILM_HZ)
+        self.track = face
+
+    @property
+    def duration_us(self) -> int:
+        return len(self.pcm) * 1_000_000 // FILM_HZ
+
+
+async def _speech(
+    text: str, voice: tuple[NDArray[np.int16], int] | None, target: str, console: Console
+) -> _Speech:
+    async with AsyncExitStack() as stack:
+        if not target:
+            with console.status("starting the bridge and its models"):
+                target = await stack.enter_async_context(private_bridge())
+        client: Client = await stack.enter_async_context(connect(target))
+        if voice is None:
+            said = await client.say(text)
+            return _Speech(said.pcm, said.sample_rate_hz, said.face)
+        pcm, rate_hz = voice
+        face = await client.animate_audio(pcm, rate_hz)
+        if face.rig.provisional:
+            console.print("[yellow]The lips of a foreign voice come from a provisional method.[/]")
+        return _Speech(pcm, rate_hz, face)
+
+
+def _film(stage: Stage, view: View, out: Path, fps: float, speech: _Speech) -> None:
+    count = round((speech.duration_us + _LEAD_IN_US + _LEAD_OUT_US) * fps / 1e6)
+    pcm = np.zeros((2, round(count * FILM_HZ / fps)), np.int16)
+    start = _LEAD_IN_US * FILM_HZ // 1_000_000
+    pcm[:, start : start + len(speech.pcm)] = speech.pcm
+    times = [round(n * 1e6 / fps) for n in range(count)]
+    states = ((motion, view) for motion in _motions(stage, view, times, speech))
+    with open_video(out, view.width, view.height, fps, pcm, FILM_HZ) as video:
+        for picture in track(
+            stage.draw_all(states), "filming", total=count, console=Console(stderr=True), transient=True
+        ):
+            video.add(picture)
+
+
+def _picture(
+    stage: Stage, view: View, fps: float, speech: _Speech | None, at: float | None, face: NDArray[np.float32]
+) -> NDArray[np.uint8]:
+    if speech is None:
+        # Open-eyed and still, so that only what was asked for shows.
+        return stage.draw(Idle(Skeleton.of(stage.scene)).sample(0, Activity.IDLE, view.position, face), view)
+    length_s = speech.duration_us / 1e6
+    if at is None:
+        at = length_s / 2
+    if not 0.0 <= at <= length_s:
+        raise InvalidInputError("--at", at, f"seconds from 0 to {length_s:.2f}, the length of the speech")
+    until = round(at * 1e6) + _LEAD_IN_US
+    times = [*range(0, until, round(1e6 / fps)), until]
+    *_, last = _motions(stage, view, times, speech)
+    return stage.draw(last, view)
+
+
+def _motions(stage: Stage, view: View, times: list[int], speech: _Speech) -> list[Motion]:
+    """Motions at film times in microseconds."""
+    idle, face = Idle(Skeleton.of(stage.scene), seed=1), Face()
+    face.add("speech", 0, speech.track.times_us, speech.track.weights)
+    motions: list[Motion] = []
+    for time_us in times:
+        media_us = time_us - _LEAD_IN_US
+        speaking = 0 <= media_us < speech.duration_us
+        weights = face.sample(time_us, media_us if speaking else None)
+        activity = Activity.SPEAKING if speaking else Activity.IDLE
+        motions.append(idle.sample(time_us, activity, view.position, weights))
+    return motions

@@ -1,0 +1,72 @@
+"""The contact sheet: the film's telling moments on one picture."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from taoxr_runtime.animation import Activity
+from taoxr_runtime.demo.story import Moment, jaw
+
+Picture = NDArray[np.uint8]
+
+MOST: Final = 12
+_TILE_WIDTH: Final = 384
+_GAP: Final = 6
+
+
+def choose(moments: Sequence[Moment]) -> list[int]:
+    """Numbers of the pictures to keep: the first, and of each turn listening, thinking and speaking."""
+    if not moments:
+        return []
+    chosen = {moments[0].number}
+    turns = sorted({m.turn for m in moments if m.turn >= 0})
+    each = max((MOST - 3) // max(len(turns), 1), 1)
+    for turn in turns[:MOST]:
+        own = [m for m in moments if m.turn == turn]
+        picks: list[int] = []
+        for activity in (Activity.SPEAKING, Activity.LISTENING, Activity.THINKING):
+            part = [m for m in own if m.activity is activity]
+            if not part:
+                continue
+            if activity is Activity.SPEAKING:
+                loudest = max(part, key=jaw)
+                other = [m for m in part if abs(m.number - loudest.number) > 10]
+                picks += [loudest.number, *(m.number for m in other[len(other) * 2 // 3 :][:1])]
+            else:
+                picks.append(part[len(part) * 3 // 4].number)
+        chosen.update(picks[:each])
+    return sorted(chosen)
+
+
+def close_ups(moments: Sequence[Moment]) -> list[Moment]:
+    """Up to two speaking moments with the mouth wide open, of different turns, for a close look."""
+    best: dict[int, Moment] = {}
+    for moment in moments:
+        if moment.activity is Activity.SPEAKING and (
+            moment.turn not in best or jaw(moment) > jaw(best[moment.turn])
+        ):
+            best[moment.turn] = moment
+    return sorted(best.values(), key=jaw, reverse=True)[:2]
+
+
+def compose(tiles: Sequence[Picture]) -> Picture:
+    """Tiles in reading order, as square a sheet as they allow: uint8 [height, width, 3]."""
+    height, width = tiles[0].shape[:2]
+    tile = (_TILE_WIDTH, round(_TILE_WIDTH * height / width))
+    columns = min(range(1, len(tiles) + 1), key=lambda n: (_unevenness(n, len(tiles), tile), n))
+    rows = -(-len(tiles) // columns)
+    size = (columns * (tile[0] + _GAP) + _GAP, rows * (tile[1] + _GAP) + _GAP)
+    sheet = Image.new("RGB", size, (24, 27, 33))
+    for i, picture in enumerate(tiles):
+        small = Image.fromarray(picture).resize(tile, Image.Resampling.LANCZOS)
+        sheet.paste(small, (_GAP + i % columns * (tile[0] + _GAP), _GAP + i // columns * (tile[1] + _GAP)))
+    return np.asarray(sheet)
+
+
+def _unevenness(columns: int, count: int, tile: tuple[int, int]) -> float:
+    rows = -(-count // columns)
+    shape = columns * tile[0] / (rows * tile[1])
+    return abs(np.log(shape / 1.5)) + 0.5 * (columns * rows - count)
