@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import cast
 
 
 @asynccontextmanager
@@ -13,9 +12,9 @@ async def nursery() -> AsyncGenerator[asyncio.TaskGroup]:
         async with asyncio.TaskGroup() as tasks:
             yield tasks
     except BaseExceptionGroup as group:
-        raise _first(cast("BaseExceptionGroup[BaseException]", group)) from None
+        raise _first(group) from None
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+def _first(error: BaseException) -> BaseException:
+    nested: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return _first(nested[0]) if nested else error

@@ -1,7 +1,7 @@
 """One conversation with the avatar: send text or audio, iterate over the events."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
@@ -171,7 +171,7 @@ class Conversation:
         """Ends the conversation; what is left of the current turn is not sent."""
         await self._send(pb.ConverseRequest(end_session=pb.EndSession()))
 
-    async def __aiter__(self) -> AsyncIterator[events.Event]:
+    async def __aiter__(self) -> AsyncGenerator[events.Event]:
         if self._replay_started:
             self._replay_started = False
             yield self.started

@@ -1,0 +1,32 @@
+"""What the client's commands share."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Annotated, TypeAlias
+
+import typer
+from rich.console import Console
+
+from taoxr.client.client import Client, connect
+from taoxr.client.private_bridge import private_bridge
+
+# Messages go to stderr: stdout is for what was asked for.
+console = Console(stderr=True, highlight=False)
+
+Target: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="A running bridge (`taoxr serve`); otherwise one is started."),
+]
+
+
+@asynccontextmanager
+async def client_for(target: str | None) -> AsyncGenerator[Client]:
+    """A client of the bridge at `target`, or of one that is started for the length of the block."""
+    if target is not None:
+        async with connect(target) as client:
+            yield client
+        return
+    with console.status("starting the bridge and its models …") as status:
+        async with private_bridge() as own, connect(own) as client:
+            status.stop()
+            yield client

@@ -1,0 +1,221 @@
+"""Tiny workers that serve taoxr.worker.v1 in this process, for one failure or one timing at a time.
+
+What the whole chain does with real workers is tested in test_bridge_process.py.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from grpc import aio
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from taoxr import arkit
+from taoxr.client import Client, connect
+from taoxr.errors import BusyError
+from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor
+from taoxr.v1 import common_pb2
+from taoxr.worker.v1 import (
+    a2bs_pb2,
+    a2bs_pb2_grpc,
+    ear_pb2,
+    ear_pb2_grpc,
+    llm_pb2,
+    llm_pb2_grpc,
+    tts_pb2,
+    tts_pb2_grpc,
+    worker_pb2,
+    worker_pb2_grpc,
+)
+from taoxr_bridge.server import bridge
+from taoxr_bridge.settings import Settings
+
+RATE = 22050
+MS_PER_CHAR = 60
+
+
+class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
+    """Answers with `answer(prompt)`, word by word; one call at a time."""
+
+    def __init__(self) -> None:
+        self.answer: Callable[[str], str] = lambda prompt: f"You said {prompt}."
+        self.hold = asyncio.Event()
+        self.hold.set()
+        self.requests: list[llm_pb2.GenerateRequest] = []
+        self.cancelled = 0
+        self._busy = False
+
+    async def Generate(
+        self, request: llm_pb2.GenerateRequest, context: Any
+    ) -> AsyncGenerator[llm_pb2.GenerateResponse]:
+        if self._busy:
+            raise BusyError("another answer is being generated", 0.05)
+        self._busy = True
+        self.requests.append(request)
+        try:
+            yield llm_pb2.GenerateResponse(started=llm_pb2.GenerateStarted(prompt_tokens=7, reused_tokens=3))
+            words = self.answer(request.messages[-1].content).split(" ")
+            for i, word in enumerate(words):
+                await self.hold.wait()
+                yield llm_pb2.GenerateResponse(text=word if i == 0 else f" {word}")
+            yield llm_pb2.GenerateResponse(finished=llm_pb2.GenerateFinished(tokens=len(words)))
+        except BaseException:
+            self.cancelled += 1
+            raise
+        finally:
+            self._busy = False
+
+
+class FakeTts(tts_pb2_grpc.TtsServiceServicer):
+    """Speaks `MS_PER_CHAR` per letter, one phoneme per letter; nothing for text without letters."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def Synthesize(self, request: tts_pb2.SynthesizeRequest, context: Any) -> tts_pb2.SynthesizeResponse:
+        self.texts.append(request.text)
+        letters = [c for c in request.text if c.isalnum()]
+        step = MS_PER_CHAR * 1000
+        pcm = np.full(len(letters) * RATE * MS_PER_CHAR // 1000, 1000, "<i2")
+        phonemes = [
+            common_pb2.PhonemeTiming(symbol=c, start_us=i * step, end_us=(i + 1) * step)
+            for i, c in enumerate(letters)
+        ]
+        return tts_pb2.SynthesizeResponse(pcm=pcm.tobytes(), sample_rate_hz=RATE, phonemes=phonemes)
+
+
+def grid(start_us: int, end_us: int, frame_rate: float) -> list[common_pb2.Frame]:
+    """Frames of k / frame_rate in [start_us, end_us)."""
+    frames: list[common_pb2.Frame] = []
+    k = 0
+    while (time_us := round(k * 1e6 / frame_rate)) < end_us:
+        if time_us >= start_us:
+            frames.append(common_pb2.Frame(time_us=time_us, weights=[0.5] * len(arkit.NAMES)))
+        k += 1
+    return frames
+
+
+class FakeA2bs(a2bs_pb2_grpc.A2bsServiceServicer):
+    """Frames of constant weights on the grid."""
+
+    async def DescribeRig(self, request: Any, context: Any) -> a2bs_pb2.DescribeRigResponse:
+        rig = common_pb2.RigDescription(space=arkit.SPACE, blendshape_names=arkit.NAMES, frame_rate=30)
+        return a2bs_pb2.DescribeRigResponse(rig=rig)
+
+    async def AnimatePhonemes(
+        self, request: a2bs_pb2.AnimatePhonemesRequest, context: Any
+    ) -> a2bs_pb2.AnimatePhonemesResponse:
+        start = request.clock_offset_us
+        end = start + len(request.pcm) // 2 * 1_000_000 // request.sample_rate_hz
+        assert request.phonemes[-1].end_us == end - start
+        return a2bs_pb2.AnimatePhonemesResponse(frames=grid(start, end, request.frame_rate))
+
+    async def AnimateAudio(
+        self, request_iterator: AsyncIterator[a2bs_pb2.AnimateAudioRequest], context: Any
+    ) -> AsyncGenerator[a2bs_pb2.AnimateAudioResponse]:
+        config = (await anext(aiter(request_iterator))).config
+        samples = 0
+        async for request in request_iterator:
+            start, samples = samples, samples + len(request.pcm) // 2
+            span = [n * 1_000_000 // config.sample_rate_hz for n in (start, samples)]
+            yield a2bs_pb2.AnimateAudioResponse(frames=grid(span[0], span[1], config.frame_rate))
+
+
+class FakeEar(ear_pb2_grpc.EarServiceServicer):
+    """Hears speech in samples that are not 0; each utterance becomes `text`."""
+
+    def __init__(self) -> None:
+        self.text = "hello there"
+        self.streams = 0
+
+    async def Listen(
+        self, request_iterator: AsyncIterator[ear_pb2.ListenRequest], context: Any
+    ) -> AsyncGenerator[ear_pb2.ListenResponse]:
+        self.streams += 1
+        config = (await anext(aiter(request_iterator))).config
+        position_us, started_us = 0, -1
+        async for request in request_iterator:
+            samples = np.frombuffer(request.pcm, "<i2")
+            begin, position_us = position_us, position_us + len(samples) * 1_000_000 // config.sample_rate_hz
+            loud = bool(np.any(samples))
+            if loud and started_us < 0:
+                started_us = begin
+                yield ear_pb2.ListenResponse(speech_started=ear_pb2.SpeechStarted(offset_us=begin))
+                if config.partials:
+                    partial = ear_pb2.Utterance(text=self.text.split(" ")[0], start_us=begin, end_us=position_us)
+                    yield ear_pb2.ListenResponse(utterance=partial)
+            ended = request.WhichOneof("payload") == "end_of_utterance"
+            if started_us >= 0 and (ended or (not loud and not config.push_to_talk)):
+                yield ear_pb2.ListenResponse(speech_stopped=ear_pb2.SpeechStopped(offset_us=begin))
+                said = ear_pb2.Utterance(text=self.text, is_final=True, start_us=started_us, end_us=begin)
+                yield ear_pb2.ListenResponse(utterance=said)
+                started_us = -1
+
+
+class _Status(worker_pb2_grpc.WorkerServiceServicer):
+    def __init__(self, role: str) -> None:
+        self._role = role
+
+    async def GetStatus(self, request: Any, context: Any) -> worker_pb2.GetStatusResponse:
+        rate = RATE if self._role == "tts" else 0
+        return worker_pb2.GetStatusResponse(role=self._role, model="fake", pid=1, sample_rate_hz=rate)
+
+
+@dataclass
+class Fakes:
+    """The four workers of one bridge; `stop` and `start` crash one and bring it back."""
+
+    folder: Path
+    llm: FakeLlm = field(default_factory=FakeLlm)
+    tts: FakeTts = field(default_factory=FakeTts)
+    a2bs: FakeA2bs = field(default_factory=FakeA2bs)
+    ear: FakeEar = field(default_factory=FakeEar)
+    servers: dict[str, aio.Server] = field(default_factory=dict[str, aio.Server])
+
+    @property
+    def targets(self) -> dict[str, str]:
+        return {role: f"unix:{self.folder / role}" for role in ("ear", "llm", "tts", "a2bs")}
+
+    async def start(self, role: str) -> None:
+        server = aio.server(interceptors=(ErrorInterceptor(),), options=SERVER_OPTIONS)
+        service = health.aio.HealthServicer()
+        await service.set("", health_pb2.HealthCheckResponse.SERVING)
+        health_pb2_grpc.add_HealthServicer_to_server(service, server)
+        worker_pb2_grpc.add_WorkerServiceServicer_to_server(_Status(role), server)
+        llm_pb2_grpc.add_LlmServiceServicer_to_server(self.llm, server) if role == "llm" else None
+        tts_pb2_grpc.add_TtsServiceServicer_to_server(self.tts, server) if role == "tts" else None
+        a2bs_pb2_grpc.add_A2bsServiceServicer_to_server(self.a2bs, server) if role == "a2bs" else None
+        ear_pb2_grpc.add_EarServiceServicer_to_server(self.ear, server) if role == "ear" else None
+        server.add_insecure_port(self.targets[role])
+        await server.start()
+        self.servers[role] = server
+
+    async def stop(self, role: str) -> None:
+        await self.servers.pop(role).stop(None)
+
+
+MakeBridge = Callable[..., Any]
+
+
+@pytest.fixture
+def fake_bridge(tmp_path_factory: pytest.TempPathFactory) -> MakeBridge:
+    """`async with fake_bridge(setting=...) as (client, fakes)`: a bridge on fake workers."""
+
+    @asynccontextmanager
+    async def make(**settings: Any) -> AsyncGenerator[tuple[Client, Fakes]]:
+        fakes = Fakes(tmp_path_factory.mktemp("w"))
+        async with AsyncExitStack() as stack:
+            for role in fakes.targets:
+                await fakes.start(role)
+            chosen = Settings(port=0, worker_wait_s=5.0, **settings)
+            target = await stack.enter_async_context(bridge(chosen, fakes.targets))
+            client = await stack.enter_async_context(connect(target))
+            yield client, fakes
+            for role in tuple(fakes.servers):
+                await fakes.stop(role)
+
+    return make
