@@ -16,7 +16,7 @@ CONTAINER = container.from_bytes(container.to_bytes(*sample.make(rings=4, subdiv
 ALL = ["splats", "blendshapes", "skinning", "binding", "color", "sort"]
 
 
-@pytest.fixture()
+@pytest.fixture
 def scene() -> Scene:
     return Scene(CONTAINER)
 
@@ -117,8 +117,8 @@ def test_splats_stay_as_they_are_during_the_next_update(scene: Scene) -> None:
 
 
 def test_inputs_start_at_rest_before_the_viewer(scene: Scene) -> None:
-    head = np.array(scene.landmarks.head_center)
-    np.testing.assert_allclose(scene.value("camera"), head + [0, 0, 1.5], atol=1e-6)
+    x, y, z = scene.landmarks.head_center
+    np.testing.assert_allclose(scene.value("camera"), [x, y, z + 1.5], atol=1e-6)
     np.testing.assert_array_equal(scene.value("pose"), np.tile([0, 0, 0, 1], (len(scene.rig.bones), 1)))
 
 
@@ -142,6 +142,8 @@ def test_update_async_runs_on_another_thread_and_leaves_the_caller_free(
     assert started.wait(10)
     # The worker is busy: the caller still reads the last splats and sets the next inputs.
     assert scene.splats is before
+    assert scene.value("means") is before.means
+    np.testing.assert_array_equal(scene.value("root"), np.zeros(3))
     scene.set("root", half((3,), 2.0))
     second = scene.update_async()
     assert not first.done()

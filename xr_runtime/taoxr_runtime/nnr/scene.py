@@ -75,6 +75,7 @@ class Scene:
         self._run_lock = threading.Lock()
         self._worker: ThreadPoolExecutor | None = None
         self._trace: tuple[NodeRun, ...] = ()
+        self._published: dict[str, NDArray[Any]] = {}
         self._splats: Splats | None = None
 
     @property
@@ -132,7 +133,7 @@ class Scene:
             raise InvalidInputError("value", name, f"one of {', '.join(self._graph.shapes)}")
         if self._splats is None:
             self.update()
-        return self._values[name]
+        return self._published[name]
 
     def set(self, name: str, array: NDArray[Any]) -> None:
         """Sets an input for the next update; equal values change nothing.
@@ -167,7 +168,7 @@ class Scene:
                     trace.append(self._run(i, step))
             self._trace = tuple(trace)
             if trace or self._splats is None:
-                v = self._values
+                self._published = v = dict(self._values)
                 self._splats = Splats(v["means"], v["covariances"], v["opacities"], v["colors_srgb"])
             return self._splats
 
