@@ -148,7 +148,7 @@ def look_at(
         eye: [3], metres, world frame.
         target: [3], the point that will be in the middle.
         up: [3], what shall point upwards in the picture.
-        roll: Turn of the head about the line of sight in radians; positive tips the head to its left shoulder.
+        roll: Turn of the head about the line of sight in radians; positive tips it to its left shoulder.
 
     Returns:
         float64 [4, 4], world to view.

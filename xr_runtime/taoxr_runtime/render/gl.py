@@ -1,7 +1,8 @@
-"""The only door to PyOpenGL: loads it for EGL and gives the few OpenGL 4.5 calls that the renderer needs types.
+"""The only door to PyOpenGL: loads it for EGL and gives types to the few calls that the renderer needs.
 
-PyOpenGL decides at import, for the whole process, how it finds a context and whether it asks for an error after every
-call; both are settled here, so nothing else may import ``OpenGL``. Set ``TAOXR_GL_DEBUG=1`` to check every call.
+PyOpenGL decides at import, for the whole process, how it finds a context and whether it asks for an error
+after every call; both are settled here, so nothing else may import ``OpenGL``. Set ``TAOXR_GL_DEBUG=1`` to
+check every call.
 
 Everything uses direct state access: making or filling an object binds nothing.
 """
@@ -41,15 +42,15 @@ def load(module: str) -> Any:
         The module; PyOpenGL has no types.
 
     Raises:
-        UnavailableError: PyOpenGL or libEGL is not installed, or PyOpenGL was loaded for another platform before.
+        UnavailableError: PyOpenGL or libEGL is not installed, or PyOpenGL is loaded for another platform.
     """
     if "OpenGL" not in sys.modules:
         os.environ["PYOPENGL_PLATFORM"] = "egl"
     try:
         platform: Any = importlib.import_module("OpenGL.platform").PLATFORM
         importlib.import_module("OpenGL.EGL")
-        # Asking for an error after every GL call costs more than the calls; render() asks once per picture. The
-        # public flag OpenGL.ERROR_CHECKING breaks the import of OpenGL.EGL (PyOpenGL 3.1.10): hence its copy, now.
+        # Asking for an error after every GL call costs more than the calls; render() asks once per frame.
+        # Cleared earlier, the public flag breaks the import of OpenGL.EGL (PyOpenGL 3.1.10): hence its copy.
         flags: Any = importlib.import_module("OpenGL._configflags")
         flags.ERROR_CHECKING = os.environ.get("TAOXR_GL_DEBUG", "") == "1"
         loaded = importlib.import_module(module)
@@ -115,7 +116,7 @@ def dispatch(groups: int) -> None:
 
 
 def blend_premultiplied() -> None:
-    """Draw over what is there, with colours already multiplied by their alpha, and leave colours as encoded."""
+    """Draw over what is there with colours already multiplied by their alpha, and leave them as encoded."""
     g = gl()
     g.glEnable(g.GL_BLEND)
     g.glBlendFunc(g.GL_ONE, g.GL_ONE_MINUS_SRC_ALPHA)

@@ -17,8 +17,8 @@ from taoxr_runtime.render.quads import Quads
 from taoxr_runtime.render.sorting import back_to_front
 from taoxr_runtime.splats import Splats
 
-Background = tuple[float, float, float] | NDArray[np.uint8] | Sequence[NDArray[np.uint8]] | None
-"""Behind the splats: nothing, one sRGB-encoded colour, or a picture uint8 [H, W, 3 or 4] for all or each view."""
+Background = tuple[float, float, float] | NDArray[np.uint8] | list[NDArray[np.uint8]] | None
+"""Nothing, one sRGB-encoded colour, one picture uint8 [H, W, 3 or 4], or a picture for each view."""
 
 _KEPT_TARGETS = 4
 
@@ -76,8 +76,8 @@ class OffscreenRenderer:
             splats: N splats in world coordinates.
             views: The eyes.
             background_srgb: See ``Background``; without one the pictures are transparent.
-            order: int [K], which splats to draw and in which order; by default all, farthest first as seen from
-                midway between the eyes.
+            order: int [K], which splats to draw and in which order; by default all, farthest first as
+                seen from midway between the eyes.
             view_colors_srgb: For each view float32 [N, 3], in place of the splats' own colours.
 
         Returns:
@@ -89,11 +89,7 @@ class OffscreenRenderer:
             RuntimeError: Closed, or called from another thread.
         """
         splats.check_values()
-        backgrounds = [_background(background_srgb, number, view) for number, view in enumerate(views)]
-        if isinstance(background_srgb, list | tuple) and len(background_srgb) not in (3, len(views)):
-            raise InvalidInputError(
-                "background_srgb", len(background_srgb), f"{len(views)} pictures, one per view"
-            )
+        backgrounds = _backgrounds(background_srgb, views)
         colors = _colors(view_colors_srgb, len(splats), len(views))
         if not views:
             return []
@@ -155,27 +151,37 @@ class OffscreenRenderer:
         return began
 
 
-def _background(
-    given: Background, number: int, view: View
-) -> tuple[float, float, float, float] | NDArray[np.uint8]:
-    """What to fill the target of this view with."""
+_Fill = tuple[float, float, float, float] | NDArray[np.uint8]
+
+
+def _backgrounds(given: Background, views: Sequence[View]) -> Sequence[_Fill]:
+    """What to fill each view's target with: RGBA, or a picture uint8 [H, W, 4]."""
     if given is None:
-        return 0.0, 0.0, 0.0, 0.0
-    if isinstance(given, tuple) and len(given) == 3 and all(isinstance(part, int | float) for part in given):
-        if not all(0 <= part <= 1 for part in given):
-            raise InvalidInputError("background_srgb", given, "red, green and blue from 0 to 1")
-        red, green, blue = (float(part) for part in given)
-        return red, green, blue, 1.0
-    picture = given if isinstance(given, np.ndarray) else given[number] if number < len(given) else None
-    fits = isinstance(picture, np.ndarray) and picture.dtype == np.uint8
-    if not fits or picture.shape not in ((view.height, view.width, 3), (view.height, view.width, 4)):
-        found = f"{picture.dtype} {list(picture.shape)}" if isinstance(picture, np.ndarray) else picture
+        return [(0.0, 0.0, 0.0, 0.0)] * len(views)
+    if isinstance(given, tuple):
+        if len(given) != 3 or not all(0 <= part <= 1 for part in given):
+            raise InvalidInputError("background_srgb", given, "(red, green, blue), each from 0 to 1")
+        return [(float(given[0]), float(given[1]), float(given[2]), 1.0)] * len(views)
+    pictures = given if isinstance(given, list) else [given] * len(views)
+    if len(pictures) != len(views):
         raise InvalidInputError(
-            "background_srgb", found, f"uint8 [{view.height}, {view.width}, 3 or 4], or (red, green, blue)"
+            "background_srgb", f"{len(pictures)} pictures", f"one for each of {len(views)} views"
+        )
+    return [_picture(picture, view) for picture, view in zip(pictures, views, strict=True)]
+
+
+def _picture(given: object, view: View) -> NDArray[np.uint8]:
+    picture = np.asarray(given)
+    shapes = [(view.height, view.width, channels) for channels in (3, 4)]
+    if picture.dtype != np.uint8 or picture.shape not in shapes:
+        raise InvalidInputError(
+            "background_srgb",
+            f"{picture.dtype} {list(picture.shape)}",
+            f"None, (red, green, blue) or uint8 [{view.height}, {view.width}, 3 or 4]",
         )
     if picture.shape[2] == 4:
         return picture
-    opaque = np.full((*picture.shape[:2], 1), 255, np.uint8)
+    opaque = np.full((view.height, view.width, 1), 255, np.uint8)
     return np.concatenate([picture, opaque], axis=2)
 
 
@@ -192,7 +198,7 @@ def _colors(
 def _order(order: NDArray[np.integer], count: int) -> NDArray[np.integer]:
     if order.ndim != 1 or order.dtype.kind not in "iu":
         raise InvalidInputError("order", f"{order.dtype} {list(order.shape)}", "integers [K]")
-    if order.size and not (0 <= int(order.min()) and int(order.max()) < count):
+    if order.size and (order.min() < 0 or order.max() >= count):
         raise InvalidInputError(
             "order", (int(order.min()), int(order.max())), f"indices from 0 to {count - 1}"
         )

@@ -1,8 +1,9 @@
 """The rasterizer for ordinary GPUs: one small instanced primitive per splat, blended by the hardware.
 
-Two passes for each view. *Project* (compute) turns every splat into an ellipse of 32 bytes; *raster* draws a triangle
-around each and blends. The primitive is one triangle rather than a quad of two: a third more fragments, but half the
-set-up, which is what a software driver spends its time on (README table in docs/renderer.md).
+Two passes for each view. *Project* (compute) turns every splat into an ellipse of 32 bytes; *raster* draws a
+triangle around each and blends. One triangle rather than a quad of two: a third more fragments, but half the
+set-up (llvmpipe, 180,000 splats at 720x960: 244 against 313 ms of processor time). Projecting first saves the
+three corners from doing it each.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The splat pipeline in NumPy and float64: what the OpenGL renderer must agree with.
 
-Sources: EWA splatting (Zwicker et al., "EWA Splatting", 2001); 3D Gaussian splatting (Kerbl et al., 2023) for the
-clamped Jacobian and the 1/255 cut-off; Mip-Splatting (Yu et al., 2024) for the opacity that makes up for the
-low-pass filter. Written for clearness; 20,000 splats at 256x256 take a few seconds.
+Sources: EWA splatting (Zwicker et al., "EWA Splatting", 2001); 3D Gaussian splatting (Kerbl et al., 2023) for
+the clamped Jacobian and the 1/255 cut-off; Mip-Splatting (Yu et al., 2024) for the opacity that makes up for
+the low-pass filter. Written for clearness; 20,000 splats at 256x256 take about a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOW_PASS = 0.3
 MIN_ALPHA = 1.0 / 255.0
 """Fainter than this, a splat leaves the pixel as it is."""
 JACOBIAN_MARGIN = 0.15
-"""How far outside the picture, in widths, the linearisation point may lie: farther out, the footprint explodes."""
+"""How far outside the picture, in widths, a footprint is linearised: farther out it would explode."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ def render(
         splats: N splats in world coordinates.
         view: The eye.
         order: int [N], the order of drawing; by default farthest from the eye first.
-        background: float64 [H, W, 4], premultiplied and sRGB-encoded, what to draw on; by default transparent.
+        background: float64 [H, W, 4], premultiplied, sRGB-encoded, what to draw on; by default transparent.
 
     Returns:
         float64 [H, W, 4], premultiplied, sRGB-encoded (blended as encoded), row 0 at the top.

@@ -1,6 +1,6 @@
 #version 450
 // Blended by the fixed function as source + (1 - alpha) * target, in the encoding of the colours (sRGB).
-noperspective in vec2 local;
+in vec2 local;
 flat in vec4 color;
 layout(location = 0) out vec4 premultiplied;
 

@@ -12,8 +12,9 @@ layout(std430, binding = 5) readonly buffer Footprints { Footprint footprints[];
 
 uniform vec2 size;
 
-noperspective out vec2 local;  // standard deviations from the centre, along the axes of the ellipse
-flat out vec4 color;           // opacity in w
+// Not noperspective, though w is 1 throughout: Mesa 22.3's clipper then interpolates wrongly (0.5 off at worst).
+out vec2 local;      // standard deviations from the centre, along the axes of the ellipse
+flat out vec4 color; // opacity in w
 
 const float SQRT3 = 1.7320508;
 

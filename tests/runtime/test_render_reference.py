@@ -1,0 +1,112 @@
+"""The NumPy reference against what can be worked out by hand, and the fast sort against it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taoxr_runtime.render import View, look_at, perspective, reference
+from taoxr_runtime.render.backdrop import Studio, backdrop
+from taoxr_runtime.render.sorting import back_to_front
+from taoxr_runtime.splats import Splats
+
+pytestmark = pytest.mark.unit
+
+RED = np.array([1, 0, 0], np.float32)
+BLUE = np.array([0, 0, 1], np.float32)
+
+
+def front(size: int = 65) -> View:
+    return View(look_at((0, 0, 1), (0, 0, 0)), perspective(1.0, 1.0), size, size)
+
+
+def dot(position: tuple[float, float, float], sigma: float, opacity: float, color: np.ndarray) -> Splats:
+    return Splats.isotropic(np.array([position], np.float32), sigma, opacity, color)
+
+
+def join(*parts: Splats) -> Splats:
+    fields = ("means", "covariances", "opacities", "colors_srgb")
+    return Splats(*(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
+
+
+def test_a_round_splat_is_the_gaussian_of_the_pinhole_model() -> None:
+    view = front()
+    image = reference.render(dot((0, 0, 0), 0.05, 0.8, RED), view)
+    variance = (0.05 * view.focal[0]) ** 2
+    peak = 0.8 * variance / (variance + reference.LOW_PASS)
+    assert image[32, 32, 3] == pytest.approx(peak, rel=1e-6)
+    assert image[32, 36, 3] == pytest.approx(peak * np.exp(-0.5 * 16 / (variance + 0.3)), rel=1e-6)
+    np.testing.assert_allclose(image[:, :, 0], image[:, :, 3])
+    np.testing.assert_allclose(image, image[::-1], atol=1e-12)
+    np.testing.assert_allclose(image, image.transpose(1, 0, 2), atol=1e-12)
+
+
+def test_compensation_keeps_the_light_of_a_splat_smaller_than_a_pixel() -> None:
+    view = front(64)
+    for sigma in (0.002, 0.02):
+        variance = (sigma * view.focal[0]) ** 2
+        peak = variance / (variance + reference.LOW_PASS)
+        drawn = reference.render(dot((0, 0, 0), sigma, 1.0, RED), view)[:, :, 3].sum()
+        # The integral of an opaque Gaussian, whatever its size, less what the cut-off takes.
+        assert drawn == pytest.approx(2 * np.pi * variance * (1 - reference.MIN_ALPHA / peak), rel=0.01)
+
+
+def test_the_nearer_one_covers_the_farther_one_and_an_order_given_wins() -> None:
+    both = join(dot((0, 0, 0.2), 0.05, 1.0, RED), dot((0, 0, -0.2), 0.05, 1.0, BLUE))
+    view = front()
+    own = reference.render(both, view)[32, 32]
+    assert own[0] > 0.9
+    assert own[2] < 0.05
+    turned = reference.render(both, view, order=np.array([0, 1]))[32, 32]
+    assert turned[2] > 0.9
+
+
+def test_row_zero_is_the_top() -> None:
+    image = reference.render(dot((0, 0.3, 0), 0.02, 1.0, RED), front())
+    assert image[:32, :, 3].sum() > 0.99 * image[:, :, 3].sum()
+
+
+@pytest.mark.parametrize("position", [(0, 0, 0.97), (0, 0, 2), (5, 0, 0)])
+def test_too_near_behind_and_outside_are_not_drawn(position: tuple[float, float, float]) -> None:
+    assert not reference.render(dot(position, 0.01, 1.0, RED), front()).any()
+
+
+def test_a_centre_outside_still_reaches_into_the_picture() -> None:
+    image = reference.render(dot((0.65, 0, 0), 0.1, 1.0, RED), front())
+    assert image[32, 64, 3] > 0.1
+
+
+def test_given_background_shows_through() -> None:
+    background = np.ones((65, 65, 4)) * (0, 1, 0, 1)
+    image = reference.render(dot((0, 0, 0), 0.05, 0.5, RED), front(), background=background)
+    np.testing.assert_allclose(image[:, :, 3], 1)
+    np.testing.assert_allclose(image[0, 0], (0, 1, 0, 1))
+    np.testing.assert_allclose(image[32, 32, :2].sum(), 1)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 300), st.sampled_from([0.0, 0.1, 100.0, 1e6]))
+def test_radix_sort_is_the_float32_order_and_stable(seed: int, count: int, spread: float) -> None:
+    rng = np.random.default_rng(seed)
+    means = rng.normal(scale=spread, size=(count, 3)).astype(np.float32)
+    viewpoint = rng.normal(size=3)
+    order = back_to_front(means, viewpoint)
+    x, y, z = means.T - viewpoint.astype(np.float32)[:, None]
+    squared = x * x + y * y + z * z
+    np.testing.assert_array_equal(order, np.argsort(-squared, kind="stable"))
+
+
+def test_backdrop_is_darkest_under_the_feet_and_smooth_elsewhere() -> None:
+    view = View(look_at((0, 1.2, 3), (0, 0.8, 0)), perspective(0.7, 0.75), 120, 160)
+    feet = np.array([[-0.1, 0, 0], [0.1, 0, 0]])
+    plain, shaded = backdrop(view), backdrop(view, feet)
+    assert plain.shape == (160, 120, 4)
+    assert (plain[:, :, 3] == 255).all()
+    removed = plain[:, :, :3].astype(int).sum(axis=2) - shaded[:, :, :3].astype(int).sum(axis=2)
+    assert removed.min() >= 0
+    row, column = np.unravel_index(removed.argmax(), removed.shape)
+    clip = view.projection @ view.world_to_view @ (0.1 * np.sign(column - 60), 0, 0, 1)
+    expected = ((clip[0] / clip[3] + 1) * 60, (1 - clip[1] / clip[3]) * 80)
+    np.testing.assert_allclose((column, row), expected, atol=4)
+    means = plain[:, :, 1].mean(axis=1)
+    assert np.diff(means).max() < 0.6
+    assert means[0] == pytest.approx(255 * Studio().top_srgb[1], abs=1)
