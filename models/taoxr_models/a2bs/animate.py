@@ -53,7 +53,7 @@ def frame_times(start_us: int, end_us: int, frame_rate: float) -> NDArray[np.int
     return np.array([t for t in times if start_us <= t < end_us], dtype=np.int64)
 
 
-def check_frame_rate(value: float) -> float:
+def check_frame_rate(value: float, field: str = "frame_rate") -> float:
     """The frame rate to use for a requested one; 0 asks for the default.
 
     Raises:
@@ -62,7 +62,7 @@ def check_frame_rate(value: float) -> float:
     if value == 0:
         return DEFAULT_FRAME_RATE
     if not MIN_FRAME_RATE <= value <= MAX_FRAME_RATE:
-        raise InvalidInputError("frame_rate", value, f"{MIN_FRAME_RATE:g} to {MAX_FRAME_RATE:g}, or 0")
+        raise InvalidInputError(field, value, f"{MIN_FRAME_RATE:g} to {MAX_FRAME_RATE:g}, or 0")
     return value
 
 

@@ -1,0 +1,151 @@
+"""``taoxr.worker.v1.A2bsService``: lips for our own voice and, provisionally, for any other."""
+
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
+from typing import Final
+
+import grpc.aio
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.arkit import NAMES, SPACE
+from taoxr.errors import InvalidInputError
+from taoxr.v1.common_pb2 import Frame, PhonemeTiming, RigDescription
+from taoxr.worker.v1 import a2bs_pb2_grpc
+from taoxr.worker.v1.a2bs_pb2 import (
+    AnimateAudioRequest,
+    AnimateAudioResponse,
+    AnimatePhonemesRequest,
+    AnimatePhonemesResponse,
+    DescribeRigRequest,
+    DescribeRigResponse,
+)
+from taoxr_models.a2bs.animate import DEFAULT_FRAME_RATE, Track, animate_phonemes, check_frame_rate
+from taoxr_models.a2bs.audio import AudioAnimator
+from taoxr_models.a2bs.phonemes import Phoneme
+from taoxr_models.a2bs.prototypes import Prototypes
+from taoxr_models.dsp.resample import check_rate, samples_of
+from taoxr_models.worker.model_thread import ModelThread
+from taoxr_models.worker.role import Role, RoleSetup
+
+MODEL: Final = "phoneme-lips"
+"""Id of the only method so far; it needs no installed model."""
+_MAX_CLAUSE_S: Final = 120.0
+# Longest audio between two looks at the rest of the world.
+_SLICE_S: Final = 1.0
+
+
+class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
+    """Moves the face to speech.
+
+    Args:
+        setup: From the worker process.
+
+    Raises:
+        InvalidInputError: Another model than the built-in one is asked for.
+    """
+
+    def __init__(self, setup: RoleSetup) -> None:
+        if setup.model not in (None, MODEL):
+            raise InvalidInputError("--model", setup.model, f"{MODEL}: the a2bs role has no other model")
+        self._thread: ModelThread = setup.thread
+        self._prototypes: Prototypes | None = None
+
+    @property
+    def model(self) -> str:
+        """Id of the method."""
+        return MODEL
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """0: makes no audio."""
+        return 0
+
+    def load(self) -> None:
+        """Loads the class prototypes that come with the package."""
+        self._prototypes = Prototypes.bundled()
+
+    def register(self, server: grpc.aio.Server) -> None:
+        """Adds the service to the server."""
+        a2bs_pb2_grpc.add_A2bsServiceServicer_to_server(self, server)
+
+    async def DescribeRig(  # noqa: N802  the rpc's name
+        self,
+        request: DescribeRigRequest,
+        context: grpc.aio.ServicerContext[DescribeRigRequest, DescribeRigResponse],
+    ) -> DescribeRigResponse:
+        """Tells what the numbers of phoneme tracks mean (audio tracks: the same, but provisional)."""
+        rig = RigDescription(
+            space=SPACE, blendshape_names=NAMES, frame_rate=DEFAULT_FRAME_RATE, provisional=False
+        )
+        return DescribeRigResponse(rig=rig)
+
+    async def AnimatePhonemes(  # noqa: N802  the rpc's name
+        self,
+        request: AnimatePhonemesRequest,
+        context: grpc.aio.ServicerContext[AnimatePhonemesRequest, AnimatePhonemesResponse],
+    ) -> AnimatePhonemesResponse:
+        """Animates one clause from exact phoneme times."""
+        track = await self._thread.run(_animate_clause, request)
+        return AnimatePhonemesResponse(frames=_frames(track))
+
+    async def AnimateAudio(  # noqa: N802  the rpc's name
+        self,
+        request_iterator: AsyncIterable[AnimateAudioRequest],
+        context: grpc.aio.ServicerContext[AnimateAudioRequest, AnimateAudioResponse],
+    ) -> AsyncGenerator[AnimateAudioResponse]:
+        """Animates audio as it comes; frames follow their audio by a tenth of a second."""
+        requests = aiter(request_iterator)
+        first = await anext(requests, None)
+        if first is None or first.WhichOneof("payload") != "config":
+            raise InvalidInputError("config", None, "the first request to hold `config`")
+        rate = check_rate(first.config.sample_rate_hz, "config.sample_rate_hz")
+        frame_rate = check_frame_rate(first.config.frame_rate, "config.frame_rate")
+        if self._prototypes is None:
+            raise AssertionError("called before load")
+        animator = AudioAnimator(self._prototypes, rate, frame_rate)
+        async for request in requests:
+            if request.WhichOneof("payload") != "pcm":
+                raise InvalidInputError("payload", request.WhichOneof("payload"), "`pcm` after the config")
+            for part in _slices(samples_of(request.pcm), round(_SLICE_S * rate)):
+                track = await self._thread.run(animator.push, part)
+                if len(track.times_us):
+                    yield AnimateAudioResponse(frames=_frames(track))
+        track = await self._thread.run(animator.finish)
+        if len(track.times_us):
+            yield AnimateAudioResponse(frames=_frames(track))
+
+
+def _animate_clause(request: AnimatePhonemesRequest) -> Track:
+    pcm = samples_of(request.pcm)
+    rate = check_rate(request.sample_rate_hz) if len(pcm) else 1
+    frame_rate = check_frame_rate(request.frame_rate, "frame_rate")
+    phonemes = _phonemes(request.phonemes)
+    if phonemes and not 0.0 <= phonemes[0].start <= phonemes[-1].end <= _MAX_CLAUSE_S:
+        span = f"{phonemes[0].start:g} to {phonemes[-1].end:g} s"
+        raise InvalidInputError("phonemes", span, f"times from 0 to {_MAX_CLAUSE_S:g} s")
+    return animate_phonemes(
+        phonemes,
+        pcm,
+        rate,
+        frame_rate=frame_rate,
+        clock_offset_us=request.clock_offset_us,
+        previous=_phonemes(request.previous),
+    )
+
+
+def _phonemes(timings: Iterable[PhonemeTiming]) -> list[Phoneme]:
+    return [Phoneme(t.symbol, t.start_us * 1e-6, t.end_us * 1e-6) for t in timings]
+
+
+def _frames(track: Track) -> Iterable[Frame]:
+    rows = zip(track.times_us.tolist(), track.weights, strict=True)
+    return [Frame(time_us=t, weights=weights.tolist()) for t, weights in rows]
+
+
+def _slices(samples: NDArray[np.int16], size: int) -> list[NDArray[np.int16]]:
+    return [samples[i : i + size] for i in range(0, len(samples), size)]
+
+
+def create(setup: RoleSetup) -> Role:
+    """The role for the worker process."""
+    return A2bsRole(setup)
