@@ -25,7 +25,7 @@ TOLERANCES = {
     "means": 2e-6,
     "covariances": 1e-5,
     "frames": 2e-5,
-    "colors_srgb": 1e-4,  # a fortieth of an 8-bit step; highlights of shininess 380 magnify float32's rounding
+    "colors_srgb": 1e-4,  # a fortieth of an 8-bit step: highlights of shininess 380 magnify rounding
 }
 AVATAR = Path(str(files("taoxr_runtime"))) / "assets" / "default.nnr"
 

@@ -50,9 +50,9 @@ class Scene:
 
     Args:
         container: A checked file.
-        backend: What runs the nodes. NumPy is the default because it is the faster: with 192,000 splats
-            it takes a quarter of MNN's time for binding and half for color, and the same for the rest.
-            ``"mnn"`` runs those nodes on MNN that have a twin there.
+        backend: What runs the nodes. ``"numpy"`` is the default because it is the faster: on the default
+            avatar MNN takes two and a half times as long for binding and twice as long for color.
+            ``"mnn"`` runs the nodes that have a twin there on MNN.
 
     Raises:
         InvalidInputError: The backend is unknown.

@@ -1,11 +1,16 @@
 """MNN twins of the deforming nodes, built from the same checked nodes as the NumPy kernels."""
 
+from typing import Final
+
 import numpy as np
+from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
 from taoxr_runtime.nnr.nodes.binding import DEGENERATE, PAIRS, Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
 from taoxr_runtime.nnr.nodes.skinning import Skinning
+
+_SUMMANDS: Final = 8
 
 
 def blendshapes(node: Blendshapes, g: GraphBuilder) -> list[Expr]:
@@ -55,10 +60,10 @@ def skinning(node: Skinning, g: GraphBuilder) -> list[Expr]:
 
 
 def binding(node: Binding, g: GraphBuilder) -> list[Expr]:
-    """The NumPy kernel's steps on planes; vertex normals by a padded table of each vertex's triangles."""
+    """The NumPy kernel's steps on planes; vertex normals by gathers, as ONNX has no sums by index."""
     a, faces = node.attributes, len(node.triangles)
     planes = g.inputs[0].transpose(1, 0)
-    corners = [planes.gather(node.triangles[:, k], 1) for k in range(3)]  # each [3, F]
+    corners = [planes.columns(node.triangles[:, k]) for k in range(3)]  # each [3, F]
     edge1, edge2 = corners[1] - corners[0], corners[2] - corners[0]
     cross = _cross(g, edge1, edge2)
     double_area = _norm(cross)  # [1, F]
@@ -84,13 +89,10 @@ def binding(node: Binding, g: GraphBuilder) -> list[Expr]:
     means: list[Expr] = []
     covariances: list[Expr] = []
     if len(node.surface_triangle):
-        coefficients = corners + _curvature(node, g, cross, corners)
-        t, w = node.surface_triangle, node.weights
-        mean = coefficients[0].gather(t, 1) * w[0:1]
-        for k in range(1, 6):
-            mean = mean + coefficients[k].gather(t, 1) * w[k : k + 1]
-        means.append(mean)
-        covariances.append(covariance.gather(t, 1))
+        t = node.surface_triangle
+        coefficients = g.concat(corners + _curvature(node, g, cross, corners), 0)  # [6 · 3, F]
+        means.append((coefficients.columns(t).reshape(6, 3, -1) * node.weights[:, None]).sum(0))
+        covariances.append(covariance.columns(t))
     if len(node.strand_triangle):
         mean, strand = _strands(node, g, (x, y, z), corners[0])
         means.append(mean)
@@ -101,17 +103,11 @@ def binding(node: Binding, g: GraphBuilder) -> list[Expr]:
 
 def _curvature(node: Binding, g: GraphBuilder, cross: Expr, corners: list[Expr]) -> list[Expr]:
     """The three ``C_ij`` of Phong tessellation, each [3, F]."""
-    faces, vertices = len(node.triangles), int(node.triangles.max()) + 1
     flat = node.triangles.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    counts = np.bincount(flat, minlength=vertices)
-    place = np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)
-    table = np.full((vertices, int(counts.max())), faces)  # index F: a column of zeros
-    table[flat[order], place] = order // 3
-    padded = g.concat([cross, g.constant(np.zeros((3, 1)))], 1)
-    normal = padded.gather(table.reshape(-1), 1).reshape(3, vertices, -1).sum(2)
+    order = np.argsort(flat, kind="stable") // 3  # the triangles of vertex 0, then of vertex 1, ...
+    normal = _segment_sums(g, cross.transpose(1, 0).gather(order, 0), np.bincount(flat)).transpose(1, 0)
     normal = normal / _norm(normal).at_least(1e-20)
-    at_corner = [normal.gather(node.triangles[:, k], 1) for k in range(3)]
+    at_corner = [normal.columns(node.triangles[:, k]) for k in range(3)]
     result: list[Expr] = []
     for i, j in PAIRS:
         edge = corners[j] - corners[i]
@@ -120,14 +116,35 @@ def _curvature(node: Binding, g: GraphBuilder, cross: Expr, corners: list[Expr])
     return result
 
 
+def _segment_sums(g: GraphBuilder, rows: Expr, counts: NDArray[np.intp]) -> Expr:
+    """Sums of rows [n, 3] over segments of the given lengths, as [len(counts), 3].
+
+    By sums of eight rows at a time, so that one vertex with many triangles does not widen all the others.
+    """
+    while True:
+        n, parts = int(counts.sum()), np.maximum(-(-counts // _SUMMANDS), 1)
+        width = min(int(counts.max()), _SUMMANDS)
+        segment = np.repeat(np.arange(len(counts)), parts)
+        part = np.arange(len(segment)) - np.repeat(np.cumsum(parts) - parts, parts)
+        place = part[:, None] * _SUMMANDS + np.arange(width)
+        start = (np.cumsum(counts) - counts)[segment][:, None]
+        table = np.where(place < counts[segment][:, None], start + place, n)  # row n: zeros
+        padded = g.concat([rows, g.constant(np.zeros((1, 3)))], 0)
+        rows = padded.gather(table.reshape(-1), 0).reshape(len(segment), width, 3).sum(1)
+        if parts.max() == 1:
+            return rows
+        counts = parts
+
+
 def _strands(
     node: Binding, g: GraphBuilder, frame: tuple[Expr, Expr, Expr], corner: Expr
 ) -> tuple[Expr, Expr]:
     """Means [3, Nh] and covariances [6, Nh]."""
     t = node.strand_triangle
-    columns = [c.gather(t, 1) for c in frame]
+    placing = g.concat([*frame, corner], 0).columns(t)
+    columns = [placing.rows(3 * k, 3 * k + 3) for k in range(3)]
 
-    def place(local: "np.ndarray[tuple[int, ...], np.dtype[np.float32]]") -> Expr:
+    def place(local: NDArray[np.float32]) -> Expr:
         parts = [column * local[None, :, k] for k, column in enumerate(columns)]
         return parts[0] + parts[1] + parts[2]
 
@@ -136,7 +153,7 @@ def _strands(
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
         product = _row(axis, i) * _row(axis, j)
         rows.append(product + width2 if i == j else product)
-    return corner.gather(t, 1) + place(node.offset), g.stack_rows(rows)
+    return placing.rows(9, 12) + place(node.offset), g.stack_rows(rows)
 
 
 def _rotations(pose: Expr, g: GraphBuilder) -> Expr:

@@ -11,18 +11,18 @@ from taoxr_runtime.nnr.nodes.shading import Shader
 def color(node: Color, g: GraphBuilder) -> list[Expr]:
     """Each material's splats in one piece, then back in the scene's order."""
     frames, means, camera = g.inputs
-    planes = frames.transpose(1, 2, 0)  # [3, 3, F]
+    planes = frames.reshape(-1, 9).transpose(1, 0)
     to_camera = camera.reshape(3, 1) - means.transpose(1, 0)
     parts = [_shade(node.shader, group, g, planes, to_camera) for group in node.groups]
     order = np.argsort(np.concatenate([group.index for group in node.groups]))
-    return [g.concat(parts, 1).gather(order, 1).transpose(1, 0)]
+    return [g.concat(parts, 1).transpose(1, 0).gather(order, 0)]
 
 
 def _shade(shader: Shader, group: Group, g: GraphBuilder, planes: Expr, to_camera: Expr) -> Expr:
     m = group.material
-    frame = planes.gather(group.triangle, 2)
+    frame = planes.columns(group.triangle).reshape(3, 3, -1)
     n = _rotate(frame, group.normal)
-    v = to_camera.gather(group.index, 1)
+    v = to_camera.columns(group.index)
     v = v / _dot(v, v).at_least(1e-12).sqrt()
     n_v = _dot(n, v)
     ambient = g.constant(group.ambient)
