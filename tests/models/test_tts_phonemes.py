@@ -1,0 +1,89 @@
+"""Text to symbols of the voice."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from taoxr.errors import InvalidInputError
+from taoxr_models.catalog import default_model, verified
+from taoxr_models.tts.phonemes import MAX_SYMBOLS, PUNCTUATION, WORD_GAP, Phonemizer
+from taoxr_models.tts.text import readable
+
+pytestmark = pytest.mark.models
+
+
+@pytest.fixture(scope="module")
+def phonemes() -> Phonemizer:
+    return Phonemizer()
+
+
+def test_words_stress_and_pauses(phonemes: Phonemizer) -> None:
+    (symbols,) = phonemes("Bob, my van!")
+    assert symbols == ["b", "ˈɑː", "b", ",", " ", "m", "a", "ɪ", " ", "v", "ˈæ", "n", "!"]
+
+
+def test_sentences_are_pieces(phonemes: Phonemizer) -> None:
+    assert len(phonemes("It is late. Good night!")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("3", "three"),
+        ("$5", "five dollars"),
+        ("Dr. Smith", "doctor smith"),
+        ("2024", "twenty twenty four"),
+        ("50%", "fifty percent"),
+        ("10:30", "ten thirty"),
+        ("1st", "first"),
+    ],
+)
+def test_numbers_and_abbreviations(phonemes: Phonemizer, text: str, spoken: str) -> None:
+    assert phonemes(text) == phonemes(spoken)
+
+
+def test_letters_of_an_abbreviation(phonemes: Phonemizer) -> None:
+    assert phonemes("USA")[0][-2:] == ["ˈe", "ɪ"]
+    assert phonemes("A dog")[0][0] == "ɐ"
+
+
+@pytest.mark.parametrize("text", ["", "...", "?!", "(,)"])
+def test_nothing_to_say(phonemes: Phonemizer, text: str) -> None:
+    assert phonemes(text) == []
+
+
+def test_long_sentences_are_cut_at_pauses(phonemes: Phonemizer) -> None:
+    text = "it was the best of times, it was the worst of times, " * 7
+    pieces = phonemes(text.strip(" ,") + ".")
+    assert len(pieces) > 2
+    assert all(len(p) <= MAX_SYMBOLS for p in pieces)
+    assert all(p[-1] in PUNCTUATION for p in pieces)
+    assert all(p[0] not in PUNCTUATION + WORD_GAP for p in pieces)
+
+
+def test_without_pauses_they_are_cut_between_words(phonemes: Phonemizer) -> None:
+    whole = phonemes("many more words go on and on " * 10)
+    assert len(whole) > 1
+    assert all(WORD_GAP not in (p[0], p[-1]) for p in whole)
+
+
+def test_an_endless_word(phonemes: Phonemizer) -> None:
+    with pytest.raises(InvalidInputError, match="word"):
+        phonemes("ba" * 190)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(st.characters(codec="utf-8", max_codepoint=0x2FFF), max_size=60))
+def test_any_text_gives_symbols_that_the_voice_knows(phonemes: Phonemizer, text: str) -> None:
+    known = set(json.loads((verified_folder() / "voice.json").read_text())["phoneme_id_map"])
+    for piece in phonemes(readable(text)):
+        assert set("".join(piece)) <= known
+
+
+FOLDERS: dict[str, object] = {}
+
+
+def verified_folder():  # the check takes a moment; once is enough
+    return FOLDERS.setdefault("voice", verified(default_model("tts")))
