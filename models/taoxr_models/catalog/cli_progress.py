@@ -9,12 +9,21 @@ from rich.progress import (
     DownloadColumn,
     Progress,
     SpinnerColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
 _NO_TASK = TaskID(-1)
+
+
+class _Bytes(DownloadColumn):
+    """Bytes done of bytes to do; nothing for steps without a size."""
+
+    def render(self, task: Task) -> Text:
+        return Text() if task.total is None else super().render(task)
 
 
 class RichReporter:
@@ -26,7 +35,7 @@ class RichReporter:
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            DownloadColumn(),
+            _Bytes(),
             TimeElapsedColumn(),
             console=self._console,
             transient=True,

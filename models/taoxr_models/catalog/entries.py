@@ -4,15 +4,18 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from taoxr import paths
 from taoxr.errors import InvalidInputError, ModelError
 
 Role = Literal["vad", "asr", "llm", "tts"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # A path below a folder: each part starts with a letter or digit, so none climbs out.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w.+-]*$")]
 RelativePath = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w.+-]*(/[A-Za-z0-9_][\w.+-]*)*$")]
 
 
@@ -76,16 +79,25 @@ class Entry(_Frozen):
         files: What lies in the model's folder afterwards.
     """
 
-    id: RelativePath
+    id: Name
     title: str
     role: Role
     engine: Literal["mnn"]
     licence: str
     languages: tuple[str, ...]
     recipe: str
-    inputs: Mapping[str, File]
+    inputs: Mapping[Name, File]
     sources: tuple[Source, ...]
-    files: Mapping[RelativePath, File]
+    files: Mapping[Name, File]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        for source in self.sources:
+            if source.paths.keys() != self.inputs.keys():
+                raise ValueError(
+                    f"{self.id}: {source} gives {sorted(source.paths)}, not {sorted(self.inputs)}"
+                )
+        return self
 
     @property
     def installed_size(self) -> int:
@@ -111,6 +123,16 @@ class Catalog(_Frozen):
     defaults: Mapping[Role, str]
     models: tuple[Entry, ...]
 
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        ids = [entry.id for entry in self.models]
+        if twice := sorted({i for i in ids if ids.count(i) > 1}):
+            raise ValueError(f"models listed twice: {', '.join(twice)}")
+        for role, model_id in self.defaults.items():
+            if not any(e.id == model_id and e.role == role for e in self.models):
+                raise ValueError(f"default of {role} is {model_id!r}, which is no {role} model here")
+        return self
+
     def entry(self, model_id: str) -> Entry:
         """The entry of a model.
 
@@ -134,19 +156,44 @@ class Catalog(_Frozen):
         raise InvalidInputError("role", role, f"one of {', '.join(self.defaults)}")
 
 
-def parse(text: str) -> Catalog:
+class _Additions(_Frozen):
+    """A user's own catalogue: more models, other defaults."""
+
+    defaults: Mapping[Role, str] = {}
+    models: tuple[Entry, ...] = ()
+
+
+def parse(text: str, additions: str = "", name: str = "catalog.toml") -> Catalog:
     """Reads a catalogue.
+
+    Args:
+        text: TOML of a whole catalogue.
+        additions: TOML with ``models`` and ``defaults`` to add to it.
+        name: What to call the additions in an error.
 
     Raises:
         ModelError: Not TOML, or a field is missing, wrong or unknown.
     """
     try:
-        return Catalog.model_validate(tomllib.loads(text))
+        base = Catalog.model_validate(tomllib.loads(text))
+        more = _Additions.model_validate(tomllib.loads(additions))
+        return Catalog(
+            mnn=base.mnn, defaults={**base.defaults, **more.defaults}, models=base.models + more.models
+        )
     except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise ModelError(f"model catalogue: {error}") from error
+        raise ModelError(f"{name}: {error}") from error
+
+
+def catalog() -> Catalog:
+    """The catalogue that comes with taoxr, with what ``catalog.toml`` in its home adds.
+
+    Raises:
+        ModelError: The user's additions are wrong.
+    """
+    return _catalog(paths.home() / "catalog.toml")
 
 
 @cache
-def catalog() -> Catalog:
-    """The catalogue that comes with taoxr."""
-    return parse((resources.files("taoxr_models.catalog") / "catalog.toml").read_text(encoding="utf-8"))
+def _catalog(additions: Path) -> Catalog:
+    text = (resources.files("taoxr_models.catalog") / "catalog.toml").read_text(encoding="utf-8")
+    return parse(text, additions.read_text(encoding="utf-8") if additions.is_file() else "", str(additions))

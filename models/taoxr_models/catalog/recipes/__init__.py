@@ -4,6 +4,7 @@ A recipe takes its input files by name and an existing folder to write into. Sam
 on any machine: that is what lets the catalogue pin the result's sha256.
 """
 
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,12 @@ from taoxr.errors import ModelError
 Recipe = Callable[[Mapping[str, Path], Path], None]
 
 # Imports inside: `onnx` takes half a second, and checking or listing models needs no recipe.
+
+
+def _copy(inputs: Mapping[str, Path], target: Path) -> None:
+    """For models that come ready for MNN: inputs are called as the files shall be."""
+    for name, path in inputs.items():
+        shutil.copyfile(path, target / name)
 
 
 def _llama(inputs: Mapping[str, Path], target: Path) -> None:
@@ -40,6 +47,7 @@ def _whisper(inputs: Mapping[str, Path], target: Path) -> None:
 
 
 RECIPES: Final[dict[str, Recipe]] = {
+    "copy": _copy,
     "llama-gguf": _llama,
     "piper": _piper,
     "silero": _silero,

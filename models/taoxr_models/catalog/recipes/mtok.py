@@ -94,10 +94,16 @@ def write_tokenizer(vocabulary: Vocabulary, target: Path) -> None:
 
 
 def write_bytes(vocabulary: Vocabulary, target: Path) -> None:
-    """Writes ``vocab.bin``: for each id a u16 length and the token's bytes (a special one's text)."""
+    """Writes ``vocab.bin``: for each id a u16 length and the token's bytes (a special one's text).
+
+    Raises:
+        ModelError: A token is not of a byte-level vocabulary.
+    """
     special, table = set(vocabulary.special), _byte_of_character()
     with target.open("wb") as file:
         for i, token in enumerate(vocabulary.tokens):
+            if i not in special and not table.keys() >= set(token):
+                raise ModelError(f"token {i}, {token!r}, is not made of byte-level characters")
             data = token.encode("utf-8") if i in special else bytes(table[c] for c in token)
             file.write(struct.pack("<H", len(data)) + data)
 
