@@ -81,6 +81,6 @@ class Splats:
         return Splats(
             means,
             np.tile(row, (count, 1)),
-            np.full(count, opacity, np.float32),
+            np.full((count,), opacity, dtype=np.float32),
             np.broadcast_to(color_srgb, (count, 3)).astype(np.float32),
         )
