@@ -67,31 +67,45 @@ class History:
 
     Args:
         system_prompt: Comes first and always stays.
+        examples: Exchanges (user, avatar) that show how to answer; they come next and always stay.
         earlier: Turns from before this conversation.
-        max_chars: Budget for all but the system prompt.
+        max_chars: Budget for all that does not always stay.
     """
 
-    def __init__(self, system_prompt: str, earlier: Iterable[common_pb2.ChatMessage], max_chars: int) -> None:
-        self._system = common_pb2.ChatMessage(role=common_pb2.ROLE_SYSTEM, content=system_prompt)
+    def __init__(
+        self,
+        system_prompt: str,
+        examples: Iterable[tuple[str, str]],
+        earlier: Iterable[common_pb2.ChatMessage],
+        max_chars: int,
+    ) -> None:
+        self._fixed = [_message(common_pb2.ROLE_SYSTEM, system_prompt)]
+        for user, avatar in examples:
+            self._fixed.append(_message(common_pb2.ROLE_USER, user))
+            self._fixed.append(_message(common_pb2.ROLE_ASSISTANT, avatar))
         self._messages = list(earlier)
         self._max_chars = max_chars
 
     def add_user(self, text: str) -> None:
         """The user said `text`."""
-        self._messages.append(common_pb2.ChatMessage(role=common_pb2.ROLE_USER, content=text))
+        self._messages.append(_message(common_pb2.ROLE_USER, text))
         self._trim()
 
     def add_assistant(self, text: str) -> None:
         """The user heard the avatar say `text`; nothing heard leaves no message."""
         if text:
-            self._messages.append(common_pb2.ChatMessage(role=common_pb2.ROLE_ASSISTANT, content=text))
+            self._messages.append(_message(common_pb2.ROLE_ASSISTANT, text))
 
     def messages(self) -> list[common_pb2.ChatMessage]:
-        """System prompt and turns, oldest first."""
-        return [self._system, *self._messages]
+        """System prompt, examples and turns, oldest first."""
+        return [*self._fixed, *self._messages]
 
     def _trim(self) -> None:
         if sum(len(m.content) for m in self._messages) <= self._max_chars:
             return
         while len(self._messages) > 1 and sum(len(m.content) for m in self._messages) > self._max_chars // 2:
             del self._messages[0]
+
+
+def _message(role: common_pb2.Role.ValueType, content: str) -> common_pb2.ChatMessage:
+    return common_pb2.ChatMessage(role=role, content=content)

@@ -74,7 +74,8 @@ class Session:
         self._log = structlog.get_logger().bind(session=session_id)
         self._outbox = Outbox(_OUTBOX)
         persona = config.system_prompt or settings.persona
-        self._history = History(persona, config.history, settings.history_chars)
+        examples = () if config.system_prompt else settings.examples
+        self._history = History(persona, examples, config.history, settings.history_chars)
         self._push_to_talk = config.input_mode == pb.INPUT_MODE_PUSH_TO_TALK
         self._ear = self._make_ear() if config.HasField("audio_in") else None
         self._epoch = 0

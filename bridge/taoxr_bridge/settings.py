@@ -10,6 +10,17 @@ PERSONA = (
     "Answer in one or two short, simple sentences. Do not use lists, code or emoji."
 )
 
+# Shown to the language model before the conversation. A model of 135 million parameters does not do much
+# with a description, but imitates examples: with these its answers are short and to the point.
+EXAMPLES = (
+    ("Hi there! Who are you?", "Hello! I am Joe, a talking avatar. It is nice to meet you."),
+    ("I feel a bit sad.", "I am sorry to hear that. Do you want to talk about it?"),
+    ("See you later!", "Goodbye! It was nice to talk with you."),
+    ("What is the largest animal?", "The blue whale is the largest animal on Earth."),
+    ("What do you like?", "I like talking with people, music, and long walks."),
+    ("Why do leaves fall in autumn?", "Trees drop their leaves to save water and energy in the cold months."),
+)
+
 
 class Settings(BaseSettings):
     """Everything about a bridge that can be chosen.
@@ -21,6 +32,7 @@ class Settings(BaseSettings):
         max_conversations: Conversations at once; more than one only with that many language models.
         lead_us: How far ahead of playback media goes out, in microseconds.
         persona: System prompt of conversations that bring none.
+        examples: Exchanges (user, avatar) that show the persona; only used with it.
         temperature: Sampling temperature of conversations that choose none.
         top_k: Tokens that the sampler chooses among.
         top_p: Share of probability that the sampler chooses among.
@@ -47,6 +59,7 @@ class Settings(BaseSettings):
     max_conversations: int = Field(1, ge=1, le=64)
     lead_us: int = Field(1_200_000, ge=200_000, le=10_000_000)
     persona: str = PERSONA
+    examples: tuple[tuple[str, str], ...] = EXAMPLES
     temperature: float = Field(0.3, ge=0, le=2)
     top_k: int = Field(40, ge=1)
     top_p: float = Field(0.9, gt=0, le=1)
