@@ -58,10 +58,10 @@ def test_row_zero_is_the_top(renderer: OffscreenRenderer) -> None:
 
 def test_views_of_several_sizes_in_one_call(renderer: OffscreenRenderer) -> None:
     sizes = [(31, 17), (200, 100), (1, 1), (64, 48), (65, 48), (66, 48)]
-    images = renderer.render(dot(), [eye(0, *size) for size in sizes], (1.0, 0.5, 0.0))
+    images = renderer.render(dot(), [eye(0, *size) for size in sizes], (1.0, 0.2, 0.0))
     assert [image.shape for image in images] == [(height, width, 4) for width, height in sizes]
     assert all((image[:, :, 3] == 255).all() for image in images)
-    assert tuple(images[0][0, 0]) == (255, 128, 0, 255)
+    assert tuple(images[0][0, 0]) == (255, 51, 0, 255)
 
 
 def test_same_splats_give_the_same_bytes(renderer: OffscreenRenderer) -> None:
@@ -223,6 +223,16 @@ def test_without_a_driver_the_error_names_the_packages() -> None:
     assert done.returncode == 1
     assert "UnavailableError" in done.stderr
     assert "apt-get install libegl1 libopengl0 libgl1-mesa-dri" in done.stderr
+
+
+def test_without_pyopengl_the_error_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['OpenGL'] = None\n"
+        "from taoxr_runtime.render import OffscreenRenderer; OffscreenRenderer()"
+    )
+    done = python(code)
+    assert done.returncode == 1
+    assert "pip install 'taoxr[xr]'" in done.stderr
 
 
 def test_pyopengl_loaded_for_x_is_named_as_the_reason() -> None:
