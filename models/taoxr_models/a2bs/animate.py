@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from taoxr.arkit import INDEX
 from taoxr.errors import InvalidInputError
-from taoxr_models.a2bs.coarticulation import Curve, brow_curve, control_curves
+from taoxr_models.a2bs.coarticulation import RESTING_S, Curve, brow_curve, control_curves
 from taoxr_models.a2bs.phonemes import Phoneme, Segment, segments
 from taoxr_models.a2bs.rig import arkit_weights
 
@@ -78,11 +78,12 @@ def animate_phonemes(
     """Animates one clause.
 
     At its first instant the clause shows exactly what the clause before ended with (given enough of
-    `previous`; half a second is plenty), so tracks of successive clauses join without a step.
+    `previous`; half a second is plenty), so tracks of successive clauses join without a step. The one
+    exception are clauses shorter than `JOIN_S`, which end before they have taken over.
 
     Args:
         phonemes: The clause's phonemes, times in seconds from its start.
-        pcm: [n] the clause's audio for loudness; may be empty.
+        pcm: [n] the clause's audio: its length and loudness; when empty, the phonemes tell the length.
         sample_rate_hz: Rate of `pcm`.
         frame_rate: Frames per second.
         clock_offset_us: Time of the clause's start on the media clock.
@@ -91,9 +92,12 @@ def animate_phonemes(
     Raises:
         InvalidInputError: Phonemes are out of order or not IPA.
     """
-    seconds = max(phonemes[-1].end if phonemes else 0.0, len(pcm) / sample_rate_hz)
-    times_us = frame_times(clock_offset_us, clock_offset_us + round(seconds * 1e6), frame_rate)
-    times = (times_us - clock_offset_us) * 1e-6
+    # The audio says how long the clause is, to the microsecond: the next one starts there.
+    spoken_us = round(phonemes[-1].end * 1e6) if phonemes else 0
+    length_us = len(pcm) * 1_000_000 // sample_rate_hz if len(pcm) else spoken_us
+    seconds = length_us * 1e-6
+    times_us = frame_times(clock_offset_us, clock_offset_us + length_us, frame_rate)
+    times = np.asarray((times_us - clock_offset_us) * 1e-6, dtype=np.float64)
     before = _ending_at_zero(segments(previous, "previous"))
     clause = segments(phonemes)
     gain = loudness_gain(pcm, sample_rate_hz, times, seconds)
@@ -135,7 +139,7 @@ def _weights(row: Sequence[Segment], times: Curve, gain: Curve | float, dwell: f
 
 def _reachable(clause: list[Segment], before: Sequence[Segment], dwell: float) -> list[Segment]:
     """Lengthens closures so early in the clause that open lips could not reach them in time."""
-    if not before or before[-1].silent:
+    if not before or (before[-1].silent and before[-1].end - before[-1].start >= RESTING_S):
         return clause
     until = JOIN_S + dwell
     early = [bool(s.articulation.hold) and s.middle < JOIN_S for s in clause]

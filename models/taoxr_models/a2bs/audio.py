@@ -95,7 +95,9 @@ class AudioAnimator:
             return Track(times_us, np.zeros((0, arkit_weights(_TARGETS).shape[1]), np.float32))
         smoothed = _smoothed(self._rows)
         at = FIRST_FRAME_S + (self._first + _REACH + np.arange(len(smoothed))) * FRAME_S
-        controls = np.stack([np.interp(times_us * 1e-6, at, c) for c in smoothed.T], axis=1)
+        controls = np.empty((len(times_us), smoothed.shape[1]))
+        for k in range(smoothed.shape[1]):
+            controls[:, k] = np.interp(times_us * 1e-6, at, smoothed[:, k])
         done = max(0, int((until - FIRST_FRAME_S) / FRAME_S) - 1 - _REACH - self._first)
         self._rows = self._rows[done:]
         self._first += done

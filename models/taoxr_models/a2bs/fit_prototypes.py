@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import soxr
+import soxr  # pyright: ignore[reportMissingTypeStubs]  the extension behind it is typed
 from numpy.typing import NDArray
 
 from taoxr_models import catalog

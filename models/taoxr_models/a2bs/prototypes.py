@@ -60,7 +60,8 @@ class Prototypes:
         common = np.eye(len(projection))
         covariances = [(1 - shrink) * np.cov(projected[labels == c].T) + shrink * common for c in classes]
         factors = np.stack([np.linalg.inv(np.linalg.cholesky(c)) for c in covariances])
-        return cls(projection, centres @ projection.T, factors, counts / counts.sum(), cepstral_mean)
+        priors = np.asarray(counts / counts.sum(), dtype=np.float64)
+        return cls(projection, centres @ projection.T, np.asarray(factors, np.float64), priors, cepstral_mean)
 
     @classmethod
     def load(cls, path: Path) -> "Prototypes":

@@ -22,7 +22,8 @@ def mel_filters(bands: int, fft_size: int, rate: int, low_hz: float, high_hz: fl
         [bands, fft_size // 2 + 1], to multiply power spectra with.
     """
     bins = np.fft.rfftfreq(fft_size, 1.0 / rate)
-    edges = mel_to_hz(np.linspace(*hz_to_mel(np.array([low_hz, high_hz])), bands + 2))
+    low, high = hz_to_mel(np.array([low_hz, high_hz]))
+    edges = mel_to_hz(np.linspace(float(low), float(high), bands + 2))
     left, centre, right = edges[:-2, None], edges[1:-1, None], edges[2:, None]
     rising = (bins - left) / (centre - left)
     falling = (right - bins) / (right - centre)

@@ -3,7 +3,7 @@
 from typing import Final
 
 import numpy as np
-import soxr
+import soxr  # pyright: ignore[reportMissingTypeStubs]  the extension behind it is typed
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
