@@ -225,6 +225,15 @@ def test_without_a_driver_the_error_names_the_packages() -> None:
     assert "apt-get install libegl1 libopengl0 libgl1-mesa-dri" in done.stderr
 
 
+def test_an_old_driver_is_named_with_what_it_lacks() -> None:
+    done = python(
+        "from taoxr_runtime.render import OffscreenRenderer; OffscreenRenderer()",
+        MESA_GL_VERSION_OVERRIDE="3.3",
+    )
+    assert done.returncode == 1
+    assert "Mesa surfaceless: has no OpenGL 4.5 core profile" in done.stderr
+
+
 def test_without_pyopengl_the_error_names_the_extra() -> None:
     code = (
         "import sys; sys.modules['OpenGL'] = None\n"

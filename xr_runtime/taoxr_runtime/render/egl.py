@@ -74,18 +74,19 @@ def _open(egl: Any) -> tuple[Any, Any]:
     """Display and context of the first driver that serves."""
     tried: list[str] = []
     for name, platform, native in _candidates(egl):
+        # PyOpenGL raises for most refusals of EGL, and returns nothing for a few.
         try:
             display = egl.eglGetPlatformDisplay(platform, native, None)
             if not _open_display(egl, display):
-                tried.append(f"{name}: eglInitialize failed with {egl.eglGetError():#x}")
+                tried.append(f"{name}: cannot be initialised")
                 continue
-            context = _create_context(egl, display)
         except egl.EGLError as error:
             tried.append(f"{name}: {error}")
             continue
-        if context is not None:
-            return display, context
-        tried.append(f"{name}: no OpenGL {_VERSION[0]}.{_VERSION[1]} core context ({egl.eglGetError():#x})")
+        try:
+            return display, _create_context(egl, display)
+        except (egl.EGLError, _RefusedError) as error:
+            tried.append(f"{name}: {error}")
         _close_display(egl, display)
     raise UnavailableError(
         f"no OpenGL {_VERSION[0]}.{_VERSION[1]} driver: {'; '.join(tried) or 'EGL lists no device'}; "
@@ -107,13 +108,17 @@ def _candidates(egl: Any) -> Iterator[tuple[str, int, Any]]:
         yield "Mesa surfaceless", _SURFACELESS_MESA, egl.EGL_DEFAULT_DISPLAY
 
 
-def _create_context(egl: Any, display: Any) -> Any | None:
+class _RefusedError(Exception):
+    """This driver cannot do it; the next one may."""
+
+
+def _create_context(egl: Any, display: Any) -> Any:
     extensions: bytes | None = egl.eglQueryString(display, egl.EGL_EXTENSIONS)
     needed = (b"EGL_KHR_no_config_context", b"EGL_KHR_surfaceless_context")
     if not all(name in (extensions or b"").split() for name in needed):
-        return None
+        raise _RefusedError("cannot draw without a window")
     if not egl.eglBindAPI(egl.EGL_OPENGL_API):
-        return None
+        raise _RefusedError("has OpenGL ES only")
     wanted = {
         egl.EGL_CONTEXT_MAJOR_VERSION: _VERSION[0],
         egl.EGL_CONTEXT_MINOR_VERSION: _VERSION[1],
@@ -122,7 +127,11 @@ def _create_context(egl: Any, display: Any) -> Any | None:
     flat = [int(number) for pair in wanted.items() for number in pair]
     attributes = (ctypes.c_int * (len(flat) + 1))(*flat, int(egl.EGL_NONE))
     context = egl.eglCreateContext(display, None, egl.EGL_NO_CONTEXT, attributes)
-    return context if _address(context) else None
+    if not _address(context):
+        raise _RefusedError(
+            f"has no OpenGL {_VERSION[0]}.{_VERSION[1]} core profile (EGL error {egl.eglGetError():#x})"
+        )
+    return context
 
 
 def _open_display(egl: Any, display: Any) -> bool:
