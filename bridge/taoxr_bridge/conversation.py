@@ -3,12 +3,14 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager
 from typing import Any, Final
 
+from grpc import aio
+
 from taoxr import __version__
-from taoxr.errors import BusyError, InvalidInputError
+from taoxr.errors import BusyError, InvalidInputError, UnavailableError
 from taoxr.v1 import common_pb2, conversation_pb2_grpc
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge import calls, validation
@@ -48,7 +50,7 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             validation.check_config(first.config, rig.space)
             voice = await self._voice("config.frame_rate", first.config.frame_rate)
             session = Session(uuid.uuid4().hex[:12], first.config, rig, voice, self._workers, self._settings)
-            await session.run(request_iterator, context.write)
+            await session.run(request_iterator, _sender(context))
 
     async def Say(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
         self, request: pb.SayRequest, context: Any
@@ -107,3 +109,14 @@ async def _cut(text: str, clauses: Pipe[str]) -> None:
     for clause in (*chunker.feed(text), *chunker.finish()):
         await clauses.put(clause)
     await clauses.close()
+
+
+def _sender(context: Any) -> Callable[[pb.ConverseResponse], Awaitable[None]]:
+    async def send(response: pb.ConverseResponse) -> None:
+        try:
+            await context.write(response)
+        except aio.BaseError as error:
+            # gRPC is about to cancel the call; this may be seen first.
+            raise UnavailableError("the client has gone") from error
+
+    return send

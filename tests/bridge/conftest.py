@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
 from taoxr import arkit
 from taoxr.client import Client, connect
 from taoxr.errors import BusyError
@@ -46,16 +47,18 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
         self.hold = asyncio.Event()
         self.hold.set()
         self.requests: list[llm_pb2.GenerateRequest] = []
-        self.cancelled = 0
+        self.called = asyncio.Event()
+        self.was_cancelled = asyncio.Event()
         self._busy = False
 
-    async def Generate(
+    async def Generate(  # noqa: N802  the rpc's name
         self, request: llm_pb2.GenerateRequest, context: Any
     ) -> AsyncGenerator[llm_pb2.GenerateResponse]:
         if self._busy:
             raise BusyError("another answer is being generated", 0.05)
         self._busy = True
         self.requests.append(request)
+        self.called.set()
         try:
             yield llm_pb2.GenerateResponse(started=llm_pb2.GenerateStarted(prompt_tokens=7, reused_tokens=3))
             words = self.answer(request.messages[-1].content).split(" ")
@@ -64,7 +67,7 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
                 yield llm_pb2.GenerateResponse(text=word if i == 0 else f" {word}")
             yield llm_pb2.GenerateResponse(finished=llm_pb2.GenerateFinished(tokens=len(words)))
         except BaseException:
-            self.cancelled += 1
+            self.was_cancelled.set()
             raise
         finally:
             self._busy = False
@@ -76,7 +79,9 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    async def Synthesize(self, request: tts_pb2.SynthesizeRequest, context: Any) -> tts_pb2.SynthesizeResponse:
+    async def Synthesize(  # noqa: N802  the rpc's name
+        self, request: tts_pb2.SynthesizeRequest, context: Any
+    ) -> tts_pb2.SynthesizeResponse:
         self.texts.append(request.text)
         letters = [c for c in request.text if c.isalnum()]
         step = MS_PER_CHAR * 1000
@@ -102,11 +107,11 @@ def grid(start_us: int, end_us: int, frame_rate: float) -> list[common_pb2.Frame
 class FakeA2bs(a2bs_pb2_grpc.A2bsServiceServicer):
     """Frames of constant weights on the grid."""
 
-    async def DescribeRig(self, request: Any, context: Any) -> a2bs_pb2.DescribeRigResponse:
+    async def DescribeRig(self, request: Any, context: Any) -> a2bs_pb2.DescribeRigResponse:  # noqa: N802
         rig = common_pb2.RigDescription(space=arkit.SPACE, blendshape_names=arkit.NAMES, frame_rate=30)
         return a2bs_pb2.DescribeRigResponse(rig=rig)
 
-    async def AnimatePhonemes(
+    async def AnimatePhonemes(  # noqa: N802  the rpc's name
         self, request: a2bs_pb2.AnimatePhonemesRequest, context: Any
     ) -> a2bs_pb2.AnimatePhonemesResponse:
         start = request.clock_offset_us
@@ -114,7 +119,7 @@ class FakeA2bs(a2bs_pb2_grpc.A2bsServiceServicer):
         assert request.phonemes[-1].end_us == end - start
         return a2bs_pb2.AnimatePhonemesResponse(frames=grid(start, end, request.frame_rate))
 
-    async def AnimateAudio(
+    async def AnimateAudio(  # noqa: N802  the rpc's name
         self, request_iterator: AsyncIterator[a2bs_pb2.AnimateAudioRequest], context: Any
     ) -> AsyncGenerator[a2bs_pb2.AnimateAudioResponse]:
         config = (await anext(aiter(request_iterator))).config
@@ -132,7 +137,7 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
         self.text = "hello there"
         self.streams = 0
 
-    async def Listen(
+    async def Listen(  # noqa: N802  the rpc's name
         self, request_iterator: AsyncIterator[ear_pb2.ListenRequest], context: Any
     ) -> AsyncGenerator[ear_pb2.ListenResponse]:
         self.streams += 1
@@ -146,7 +151,9 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
                 started_us = begin
                 yield ear_pb2.ListenResponse(speech_started=ear_pb2.SpeechStarted(offset_us=begin))
                 if config.partials:
-                    partial = ear_pb2.Utterance(text=self.text.split(" ")[0], start_us=begin, end_us=position_us)
+                    partial = ear_pb2.Utterance(
+                        text=self.text.split(" ")[0], start_us=begin, end_us=position_us
+                    )
                     yield ear_pb2.ListenResponse(utterance=partial)
             ended = request.WhichOneof("payload") == "end_of_utterance"
             if started_us >= 0 and (ended or (not loud and not config.push_to_talk)):
@@ -160,7 +167,7 @@ class _Status(worker_pb2_grpc.WorkerServiceServicer):
     def __init__(self, role: str) -> None:
         self._role = role
 
-    async def GetStatus(self, request: Any, context: Any) -> worker_pb2.GetStatusResponse:
+    async def GetStatus(self, request: Any, context: Any) -> worker_pb2.GetStatusResponse:  # noqa: N802
         rate = RATE if self._role == "tts" else 0
         return worker_pb2.GetStatusResponse(role=self._role, model="fake", pid=1, sample_rate_hz=rate)
 

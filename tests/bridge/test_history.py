@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from taoxr.v1 import common_pb2
 from taoxr_bridge.history import History, SpokenClause, heard_text
 

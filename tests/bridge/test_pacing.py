@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+
 from taoxr_bridge.pacing import Pacer
 
 pytestmark = pytest.mark.unit
