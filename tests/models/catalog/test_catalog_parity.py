@@ -38,7 +38,8 @@ def test_vad_probabilities_and_state(arrays: Arrays) -> None:
     for frame, expected in enumerate(arrays["vad_probabilities"]):
         probability, state = vad.run(samples[None, frame * 512 : frame * 512 + 576], state)
         assert abs(probability.item() - expected) < VAD_TOLERANCE, frame
-    assert np.abs(state - arrays["vad_state"]).max() < VAD_TOLERANCE
+    # The cell state has values up to tens: an absolute tolerance of probabilities does not fit it.
+    assert np.abs(state - arrays["vad_state"]).max() < 1e-4
     assert arrays["vad_probabilities"].max() > 0.9  # speech
     assert arrays["vad_probabilities"][-5:].max() < 0.1  # silence
 
@@ -111,10 +112,10 @@ class Whisper:
         return result
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_transcript_is_faster_whispers(number: int, arrays: Arrays, whisper: Whisper) -> None:
     stored = arrays[f"whisper_mel_{number}"].astype(np.float32)
-    mel = np.full((80, 3000), stored[0, -1], np.float32)  # its padding is one constant
+    mel = np.zeros((80, 3000), np.float32)  # faster-whisper's padding
     mel[:, : stored.shape[1]] = stored
     tokens = whisper.transcribe(mel)
     expected = json.loads((REFERENCES / "references.json").read_text())["whisper_texts"][number]
