@@ -178,3 +178,26 @@ def test_the_seed_decides_the_answer(chat: ChatModel) -> None:
     talk = [Message("user", "Tell me something new.")]
     warm = Sampling(temperature=1.0, seed=7)
     assert text_of(ask(chat, talk, 8, warm)) == text_of(ask(chat, talk, 8, warm))
+
+
+def test_earlier_answers_are_found(chat: ChatModel) -> None:
+    talk = [SYSTEM, Message("user", "Hi"), Message("assistant", "Hello there!"), Message("user", "Well?")]
+    answers = chat._answers(chat.prompt([*talk, Message("assistant", "Yes."), Message("user", "Good.")]).ids)
+    assert [list(a) for a in answers] == [chat._llm.encode("Hello there!"), chat._llm.encode("Yes.")]
+    assert chat._answers(chat.prompt(talk[:2]).ids) == []
+
+
+def test_the_load_of_the_machine_does_not_change_the_answer() -> None:
+    model = ChatModel(verified(default_model("llm")))  # int8, as in the product
+    ids = model.prompt([Message("user", "The fox runs over the hill. " * 12 + "Where?")]).ids
+    seen: list[np.ndarray] = []
+
+    def read() -> Iterator[Step]:
+        seen.append((yield from model._prefill(ids)))
+
+    for tokens_per_s in (1.0, 400.0, 700.0, 1e9):
+        model._llm.rewind(0)
+        model._tokens_per_s = tokens_per_s
+        assert list(read()) != []
+    assert len(seen) == 4
+    assert all(np.array_equal(logits, seen[0]) for logits in seen)

@@ -101,3 +101,20 @@ def test_logits_that_are_not_finite(bad: float) -> None:
 def test_options_out_of_range(field: str, value: float) -> None:
     with pytest.raises(InvalidInputError, match=field):
         Sampling(**{field: value})
+
+
+def test_earlier_answers_are_not_given_again() -> None:
+    # A model that wants to say 1 2 3 4 5 6 7 8 whatever was said before, and 9 a little less.
+    def wanted(at: int) -> NDArray[np.float32]:
+        logits = np.full(12, -9.0, dtype=np.float32)
+        logits[at + 1], logits[9] = 5.0, 4.5
+        return logits
+
+    def say(*earlier: list[int], penalty: float = 1.01) -> list[int]:
+        sampler = Sampler(Sampling(repetition_penalty=penalty), earlier=earlier)
+        return [sampler.pick(wanted(at)) for at in range(8)]
+
+    assert say() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert say([1, 2, 3, 4, 5, 6, 7, 8])[0] == 9  # another opening
+    assert say([7, 1, 2, 3, 4, 5, 6, 7, 8])[:5] == [1, 2, 3, 4, 9]  # four equal tokens are a coincidence
+    assert say([1, 2, 3, 4, 5, 6, 7, 8], penalty=1.0) == [1, 2, 3, 4, 5, 6, 7, 8]

@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal
 
@@ -27,8 +28,9 @@ _TEMPLATE_TOKENS: Final = 16
 
 # A step holds the GIL. Throughput is at its best from 16 tokens a step on.
 _STEP_S: Final = 0.06
-_STEP_TOKENS: Final = (4, 64)
-_FIRST_STEP_TOKENS: Final = 16
+_MAX_STEP_TOKENS: Final = 64
+_TILE: Final = 4
+_TAIL_TOKENS: Final = 16
 
 # What a person says must not end their turn and begin another.
 _SPECIAL_TEXT: Final = re.compile(r"<\|[^|<>]*\|>")
@@ -93,7 +95,10 @@ class ChatModel:
         self._banned = tuple(self._vocabulary.specials - self._vocabulary.stops)
         self._dropped = 0
         self._costs: dict[str, int] = {}
-        self._tokens_per_s = _FIRST_STEP_TOKENS / _STEP_S
+        question = self.prompt([Message("user", "")]).ids
+        last_end = max((i for i, t in enumerate(question) if t in self._vocabulary.stops), default=0)
+        self._opening = question[last_end:]  # from the end of a turn up to the answer's first token
+        self._tokens_per_s = _TAIL_TOKENS / _STEP_S
 
     def warm_up(self) -> None:
         """Runs both graphs (prefill, decode) once, so that the first turn is as fast as the others."""
@@ -151,7 +156,7 @@ class ChatModel:
         yield Started(len(prompt.ids), reused, prompt.dropped_messages, _us_since(begun))
 
         begun = time.perf_counter()
-        sampler = Sampler(sampling, self._banned)
+        sampler = Sampler(sampling, self._banned, self._answers(prompt.ids))
         decoder = TextDecoder(self._vocabulary)
         for count in range(max_tokens):
             token = sampler.pick(logits)
@@ -166,21 +171,34 @@ class ChatModel:
             yield None
         yield Finished("length", max_tokens, _us_since(begun))
 
+    def _answers(self, ids: Sequence[int]) -> list[Sequence[int]]:
+        """The earlier answers in a prompt."""
+        opening = self._opening
+        ends = [i for i, token in enumerate(ids) if token in self._vocabulary.stops]
+        answers: list[Sequence[int]] = []
+        for end, next_end in pairwise(ends):
+            start = end + len(opening)
+            if tuple(ids[end:start]) == opening:
+                answers.append(ids[start:next_end])
+        return answers
+
     def _prefill(self, ids: Sequence[int]) -> Generator[Step, None, NDArray[np.float32]]:
-        low, high = _STEP_TOKENS
+        # The sizes of the steps depend on the machine's load; the logits must not. MNN's int8 kernels work
+        # on tiles of rows: steps of whole tiles are bit-equal however they are cut, and the rest of a tile
+        # is always read in a last step of the same size.
+        tail = len(ids) if len(ids) < _TAIL_TOKENS + _TILE else _TAIL_TOKENS + len(ids) % _TILE
+        body = len(ids) - tail
         at = 0
-        while True:
-            size = min(max(round(self._tokens_per_s * _STEP_S), low), high)
-            chunk = ids[at : at + size]
+        while at < body:
+            tiles = round(min(self._tokens_per_s * _STEP_S, _MAX_STEP_TOKENS) / _TILE)
+            chunk = ids[at : min(at + max(tiles, 1) * _TILE, body)]
             begun = time.perf_counter()
-            logits = self._llm.feed(chunk)
-            if len(chunk) == size:
-                # Half of the new rate: one slow step of a busy machine is not the rule.
-                self._tokens_per_s += 0.5 * (size / (time.perf_counter() - begun) - self._tokens_per_s)
+            self._llm.feed(chunk)
+            # Half of the new rate: one slow step of a busy machine is not the rule.
+            self._tokens_per_s += 0.5 * (len(chunk) / (time.perf_counter() - begun) - self._tokens_per_s)
             at += len(chunk)
-            if at >= len(ids):
-                return logits
             yield None
+        return self._llm.feed(ids[body:])
 
 
 def _dropped(turns: Sequence[Message], costs: Sequence[int], room: int, before: int) -> int:

@@ -12,6 +12,10 @@ from taoxr.errors import InvalidInputError, ModelError
 
 # Answers are spoken and short; a longer memory would punish words like "the" all the time.
 _PENALTY_WINDOW: Final = 64
+# Copying an earlier answer is made unlikely from so many equal tokens on; equal openings count as so many.
+_COPY_TOKENS: Final = 4
+_COPY_GROWTH: Final = 1.5
+_COPY_MOST: Final = 12
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,19 @@ class Sampler:
     Args:
         options: How to draw.
         banned: Ids that are never drawn.
+        earlier: Earlier answers of the conversation. Small models like to give them again, so a token that
+            would go on copying one loses logits, the more the longer the copy is already (after DRY
+            sampling, github.com/oobabooga/text-generation-webui/pull/5677); not with a penalty of 1.
     """
 
-    def __init__(self, options: Sampling, banned: Sequence[int] = ()) -> None:
+    def __init__(
+        self, options: Sampling, banned: Sequence[int] = (), earlier: Sequence[Sequence[int]] = ()
+    ) -> None:
         self._options = options
         self._banned = np.array(sorted(banned), dtype=np.int64)
         self._random = np.random.default_rng(options.seed % 2**64)
-        self._recent: list[int] = []
+        self._earlier = earlier if options.repetition_penalty != 1.0 else ()
+        self._answer: list[int] = []
 
     def pick(self, logits: NDArray[np.float32]) -> int:
         """The next token.
@@ -74,17 +84,34 @@ class Sampler:
         options = self._options
         scores = logits.copy()
         scores[self._banned] = -np.inf
-        if self._recent and options.repetition_penalty != 1.0:
-            seen = np.array(sorted(set(self._recent)), dtype=np.int64)
+        if self._answer and options.repetition_penalty != 1.0:
+            seen = np.array(sorted(set(self._answer[-_PENALTY_WINDOW:])), dtype=np.int64)
             values = scores[seen]
             penalty = np.float32(options.repetition_penalty)
             scores[seen] = np.where(values > 0, values / penalty, values * penalty)
+        for next_token, length in self._copied().items():
+            scores[next_token] -= _COPY_GROWTH ** (min(length, _COPY_MOST) - _COPY_TOKENS)
         best = int(np.argmax(scores))
         if not math.isfinite(float(scores[best])):  # also when any is NaN: argmax then finds it
             raise ModelError("the language model's logits are not finite")
         token = best if options.temperature == 0.0 else self._draw(scores)
-        self._recent = [*self._recent[1 - _PENALTY_WINDOW :], token]
+        self._answer.append(token)
         return token
+
+    def _copied(self) -> dict[int, int]:
+        """Tokens that would go on copying an earlier answer, and how long the copy is already."""
+        mine = self._answer
+        lengths: dict[int, int] = {}
+        for answer in self._earlier:
+            for at, token in enumerate(answer):
+                length = 0
+                while length < min(at, len(mine)) and answer[at - 1 - length] == mine[-1 - length]:
+                    length += 1
+                if length == at == len(mine):
+                    length += _COPY_TOKENS
+                if length >= _COPY_TOKENS:
+                    lengths[token] = max(lengths.get(token, 0), length)
+        return lengths
 
     def _draw(self, scores: NDArray[np.float32]) -> int:
         k = min(self._options.top_k, scores.size)
