@@ -19,7 +19,7 @@ from taoxr_models.a2bs.prototypes import Listener, Prototypes
 from taoxr_models.a2bs.rig import arkit_weights
 from taoxr_models.dsp.resample import To16k
 
-LOOK_AHEAD_S: Final = 0.2
+LOOK_AHEAD_S: Final = 0.25
 """Frames follow their audio by this much, plus the size of the chunks."""
 
 _CLASSES: Final = {row.name: i for i, row in enumerate(TABLE)}
@@ -85,6 +85,8 @@ class AudioAnimator:
 
     def _seconds_ready(self) -> float:
         """Time up to which smoothed rows exist."""
+        if len(self._rows) <= 2 * _REACH:
+            return 0.0
         return FIRST_FRAME_S + (self._first + len(self._rows) - 1 - _REACH) * FRAME_S
 
     def _tell(self, until: float) -> Track:

@@ -37,11 +37,19 @@ _HIGH_HZ: Final = 3900.0
 _PRE_EMPHASIS: Final = 0.97
 _FILTERS: Final = mel_filters(_BANDS, _FFT, RATE, _LOW_HZ, _HIGH_HZ).astype(np.float64)
 _HAMMING: Final = np.hamming(WINDOW)
+# Filters have unit area in Hz; with this, white noise has the same power in each band as its samples.
+_TO_FULL_SCALE: Final = RATE / _FFT / np.mean(_HAMMING**2)
 
-# Gain control: the level jumps up to loud frames and falls by this much per second.
+# Levels are in dB of full scale after pre-emphasis, which takes about 12 dB from speech. The gain control's
+# level jumps up to loud frames and falls by this much per second.
 _LEVEL_FALL_DB_PER_S: Final = 3.0
-_INITIAL_LEVEL_DB: Final = -32.0
-_LEAST_LEVEL_DB: Final = -55.0
+_INITIAL_LEVEL_DB: Final = -45.0
+_LEAST_LEVEL_DB: Final = -62.0
+# The noise floor falls at once to quiet frames and rises by this much per second; what is hardly above it is
+# silence.
+_NOISE_RISE_DB_PER_S: Final = 4.0
+_LEAST_NOISE_DB: Final = -80.0
+_ABOVE_NOISE_DB: Final = 8.0
 _FLOOR_DB: Final = -45.0  # relative to the level: quieter detail is noise
 # Frames this loud relative to the level feed the running mean, with this time constant.
 _MEAN_ABOVE_DB: Final = -25.0
@@ -68,6 +76,7 @@ class Features:
     def __init__(self, mean: Rows) -> None:
         self._mean = mean.copy()
         self._level_db = _INITIAL_LEVEL_DB
+        self._noise_db = _INITIAL_LEVEL_DB
         self._samples = np.zeros(0)
         self._last = 0.0  # sample before, for the pre-emphasis
         self._frames = np.zeros((0, _FEATURES))  # those that rows still need
@@ -90,7 +99,7 @@ class Features:
             return np.zeros((0, DIMENSIONS))
         windows = np.lib.stride_tricks.sliding_window_view(self._samples, WINDOW)[::HOP][:count]
         spectra = np.abs(np.fft.rfft(windows * _HAMMING, _FFT, axis=1)) ** 2 / WINDOW
-        mel = spectra @ _FILTERS.T
+        mel = spectra @ _FILTERS.T * _TO_FULL_SCALE
         self._samples = self._samples[count * HOP :].copy()
         self._frames = np.concatenate([self._frames, [self._normalise(band) for band in mel]])
         return self._complete()
@@ -107,7 +116,10 @@ class Features:
         energy_db = 10.0 * np.log10(mel.mean() + 1e-12)
         fallen = self._level_db - _LEVEL_FALL_DB_PER_S * FRAME_S
         self._level_db = max(fallen, energy_db, _LEAST_LEVEL_DB)
-        loudness = max(energy_db - self._level_db, _FLOOR_DB)
+        risen = self._noise_db + _NOISE_RISE_DB_PER_S * FRAME_S
+        self._noise_db = max(min(risen, energy_db), _LEAST_NOISE_DB)
+        quiet = energy_db < self._noise_db + _ABOVE_NOISE_DB
+        loudness = _FLOOR_DB if quiet else max(energy_db - self._level_db, _FLOOR_DB)
         relative = mel / 10.0 ** (self._level_db / 10.0)
         cepstrum = _DCT @ np.log(relative + 10.0 ** (_FLOOR_DB / 10.0))
         if loudness > _MEAN_ABOVE_DB:
