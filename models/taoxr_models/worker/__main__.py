@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import faulthandler
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,6 +46,7 @@ def _settings(arguments: Sequence[str] | None) -> Settings:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the worker and leaves with its exit code: 0, 1, or 78 when a new start would not help."""
+    faulthandler.enable()  # MNN may crash: then the log at least says where
     process.claim_stdout()
     process.configure_logging()
     os.umask(0o077)  # the socket is for our user only

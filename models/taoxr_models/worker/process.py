@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 import structlog
+from structlog.tracebacks import ExceptionDictTransformer
 
 EXIT_OK: Final = 0
 EXIT_FAILED: Final = 1
@@ -43,7 +44,8 @@ def configure_logging() -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.dict_tracebacks,
+            # Without the frames' variables, which hold what users said.
+            structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
