@@ -116,7 +116,8 @@ def _discriminants(centres: Rows, within: Rows, weights: Rows) -> Rows:
     whiten = np.linalg.inv(np.linalg.cholesky(within + 1e-6 * np.eye(len(within))))
     between = whiten @ (offset * share[:, None]).T @ offset @ whiten.T
     _, directions = np.linalg.eigh(between)
-    return directions[:, ::-1][:, : len(centres) - 1].T @ whiten
+    found = directions[:, ::-1][:, : len(centres) - 1].T @ whiten
+    return np.asarray(found, dtype=np.float64)
 
 
 class Listener:

@@ -79,7 +79,9 @@ class AnimatePhonemesRequest(_message.Message):
 
     @_builtins.property
     def previous(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
-        """Last phonemes of the clause before, so that coarticulation crosses the join."""
+        """Last phonemes of the clause before, so that coarticulation crosses the join; half a second of
+        them is enough. Any clock: they are taken to end where this clause starts.
+        """
 
     def __init__(
         self,
