@@ -46,8 +46,8 @@ def _matrix(gguf: Gguf, slot: Slot) -> Generator[bytes]:
         tensor = Tensor(tensor.kind, tensor.rows, tensor.columns, tensor.data[order])
     yield _header(slot)
     blocks = tensor.blocks()
-    yield _indexes(tensor.kind, blocks).tobytes()
-    yield _zeros_and_scales(tensor.kind, blocks).tobytes()
+    yield indexes(tensor.kind, blocks).tobytes()
+    yield zeros_and_scales(tensor.kind, blocks).tobytes()
 
 
 def half_split_order(rows: int, heads: int) -> NDArray[np.intp]:
@@ -68,7 +68,7 @@ def _header(slot: Slot) -> bytes:
     return b"\x02" + dims + bytes([count & 0xFF]) + values
 
 
-def _indexes(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def indexes(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Quantised values as MNN stores them; uint8 [blocks, 16 or 32]."""
     if kind == Q8_0:
         return blocks[:, 2:] ^ np.uint8(0x80)  # int8 + 128
@@ -77,7 +77,7 @@ def _indexes(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return values[:, 0::2] << np.uint8(4) | values[:, 1::2]
 
 
-def _zeros_and_scales(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
+def zeros_and_scales(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Float32 [blocks, 2]."""
     halves = np.ascontiguousarray(blocks[:, :4]).view("<f2").astype(np.float32)
     scale = halves[:, 0]

@@ -143,7 +143,7 @@ def whisper(folder, clips, arrays):
         # As transcribe() feeds the model: it fills up to 30 s with zeros in the spectrogram.
         mel = model.feature_extractor(audio)[:, :-1].astype(np.float16)
         least, number = margin(model, mel), len(texts)
-        print(f"clip of {len(clip) / RATE:.1f} s: margin {least:.3f}")
+        sys.stdout.write(f"clip of {len(clip) / RATE:.1f} s: margin {least:.3f}\n")
         if least < LEAST_MARGIN:
             continue
         segments, _info = model.transcribe(
