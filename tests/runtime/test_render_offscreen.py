@@ -127,11 +127,26 @@ def test_not_a_number_is_refused(renderer: OffscreenRenderer) -> None:
         renderer.render(bad, [eye()])
 
 
-def test_covariance_that_is_none_draws_nothing_wrong(renderer: OffscreenRenderer) -> None:
-    bad = dot()
-    bad.covariances[:] = (-1, 0, 0, -1, 0, -1)
-    assert renderer.render(bad, [eye()])[0].shape == (48, 64, 4)
-    assert renderer.render(dot(), [eye()])[0].any()
+@pytest.mark.parametrize("rasterizer", ["quads", "tiles"])
+@pytest.mark.parametrize(
+    ("mean", "covariance"),
+    [
+        ((0, 0, 0), (-1, 0, 0, -1, 0, -1)),
+        ((0, 0, 0), (3e38, 0, 0, 3e38, 0, 3e38)),
+        ((3e38, -3e38, -3e38), (1, 0, 0, 1, 0, 1)),
+        ((0, 0, 1), (1, 0, 0, 1, 0, 1)),
+    ],
+)
+def test_absurd_splats_leave_the_others_alone(rasterizer, mean, covariance) -> None:
+    absurd = Splats(
+        np.array([mean, (0, 0, 0)], np.float32),
+        np.array([covariance, (4e-4, 0, 0, 4e-4, 0, 4e-4)], np.float32),
+        np.ones(2, np.float32),
+        np.ones((2, 3), np.float32),
+    )
+    with OffscreenRenderer(rasterizer=rasterizer) as renderer:
+        expected = renderer.render(dot(), [eye()])[0]
+        np.testing.assert_array_equal(renderer.render(absurd, [eye()])[0], expected)
 
 
 def test_closed_renderer_says_so_and_closes_twice() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from taoxr_runtime.render import View, look_at, perspective, reference
 from taoxr_runtime.render.backdrop import Studio, backdrop
 from taoxr_runtime.render.sorting import back_to_front
+from taoxr_runtime.render.tiles import TILE, tile_lists
 from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.unit
@@ -93,6 +94,39 @@ def test_radix_sort_is_the_float32_order_and_stable(seed: int, count: int, sprea
     x, y, z = means.T - viewpoint.astype(np.float32)[:, None]
     squared = x * x + y * y + z * z
     np.testing.assert_array_equal(order, np.argsort(-squared, kind="stable"))
+
+
+@pytest.mark.parametrize("limit", [1, 7, 1000])
+def test_tile_lists_hold_every_box_once_and_in_order(limit: int) -> None:
+    rng = np.random.default_rng(0)
+    count, across, down = 60, 5, 3
+    rows = np.zeros((count, 8), np.float32)
+    rows[:, :2] = rng.uniform(-10, 55, (count, 2))
+    rows[:, 2:5] = rng.uniform(0.5, 3, (count, 3))
+    rows[:, 5] = rng.choice([0, 1, 3], count)
+    turn = np.array([[0, -1], [1, 0]])
+    expected: list[list[int]] = [[] for _ in range(across * down)]
+    for rank, (x, y, major_x, major_y, minor, reach, _, _) in enumerate(rows.astype(float)):
+        major = np.array([major_x, major_y])
+        short = turn @ major / np.linalg.norm(major) * minor
+        half = reach * np.sqrt(major**2 + short**2)
+        for tile in range(across * down) if reach else ():
+            low = np.clip((np.array([x, y]) - half) // TILE, 0, (across - 1, down - 1))
+            high = np.clip((np.array([x, y]) + half) // TILE, 0, (across - 1, down - 1))
+            if (low <= (tile % across, tile // across)).all() and (
+                high >= (tile % across, tile // across)
+            ).all():
+                expected[tile].append(rank)
+    found: list[list[int]] = [[] for _ in range(across * down)]
+    for starts, members in tile_lists(rows, across, down, limit):
+        for tile in range(across * down):
+            found[tile] += members[starts[tile] : starts[tile + 1]].tolist()
+    assert found == expected
+
+
+def test_no_tile_lists_where_nothing_is_seen() -> None:
+    assert list(tile_lists(np.zeros((5, 8), np.float32), 2, 2)) == []
+    assert list(tile_lists(np.zeros((0, 8), np.float32), 2, 2)) == []
 
 
 def test_backdrop_is_darkest_under_the_feet_and_smooth_elsewhere() -> None:

@@ -108,11 +108,11 @@ def describe() -> str:
 
 
 def dispatch(groups: int) -> None:
-    """Run the current compute program; what it writes to storage buffers is there for the next command."""
+    """Run the current compute program; what it writes is there for the next command."""
     g = gl()
     if groups:
         g.glDispatchCompute(groups, 1, 1)
-        g.glMemoryBarrier(g.GL_SHADER_STORAGE_BARRIER_BIT)
+        g.glMemoryBarrier(g.GL_ALL_BARRIER_BITS)
 
 
 def blend_premultiplied() -> None:
@@ -173,6 +173,10 @@ class Buffer:
         self.reserve(max(data.nbytes, 16))
         contiguous = np.ascontiguousarray(data)
         gl().glNamedBufferSubData(self._name, 0, contiguous.nbytes, ctypes.c_void_p(contiguous.ctypes.data))
+
+    def read(self, data: NDArray[Any]) -> None:
+        """Wait for what was asked for and copy the first ``data.nbytes`` bytes into a contiguous array."""
+        gl().glGetNamedBufferSubData(self._name, 0, data.nbytes, ctypes.c_void_p(data.ctypes.data))
 
     def bind_storage(self, binding: int) -> None:
         """Bind as the shader storage buffer of this number."""
@@ -267,7 +271,8 @@ class Target:
         self.width, self.height = width, height
         texture, framebuffer = ctypes.c_uint32(), ctypes.c_uint32()
         g.glCreateTextures(g.GL_TEXTURE_2D, 1, ctypes.byref(texture))
-        g.glTextureStorage2D(texture.value, 1, getattr(g, _FORMATS[format]), width, height)
+        self._format = getattr(g, _FORMATS[format])
+        g.glTextureStorage2D(texture.value, 1, self._format, width, height)
         g.glCreateFramebuffers(1, ctypes.byref(framebuffer))
         g.glNamedFramebufferTexture(framebuffer.value, g.GL_COLOR_ATTACHMENT0, texture.value, 0)
         self._texture, self._framebuffer = int(texture.value), int(framebuffer.value)
@@ -279,6 +284,12 @@ class Target:
         g = gl()
         g.glBindFramebuffer(g.GL_FRAMEBUFFER, self._framebuffer)
         g.glViewport(0, 0, self.width, self.height)
+
+    def bind_image(self) -> None:
+        """Let compute programs read it as texture 0 and write it as image 0."""
+        g = gl()
+        g.glBindTextureUnit(0, self._texture)
+        g.glBindImageTexture(0, self._texture, 0, g.GL_FALSE, 0, g.GL_WRITE_ONLY, self._format)
 
     def clear(self, rgba: tuple[float, float, float, float]) -> None:
         """Fill it with one colour."""

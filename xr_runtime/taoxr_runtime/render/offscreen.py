@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,19 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import camera, gl
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.footprints import Footprints
 from taoxr_runtime.render.quads import Quads
 from taoxr_runtime.render.sorting import back_to_front
+from taoxr_runtime.render.tiles import Tiles
 from taoxr_runtime.splats import Splats
 
 Background = tuple[float, float, float] | NDArray[np.uint8] | list[NDArray[np.uint8]] | None
 """Nothing, one sRGB-encoded colour, one picture uint8 [H, W, 3 or 4], or a picture for each view."""
 
+Rasterizer = Literal["auto", "quads", "tiles"]
+
 _KEPT_TARGETS = 4
+_SOFTWARE = ("llvmpipe", "softpipe", "swiftshader")
 
 
 class OffscreenRenderer:
@@ -30,10 +36,12 @@ class OffscreenRenderer:
 
     Args:
         format: How the target stores what is being blended. "rgba16f" rounds less.
+        rasterizer: "auto" takes tiles on software drivers and quads on GPUs; both draw the same.
         profile: Measure each pass; waits for the GPU after each, which costs a little.
 
     Attributes:
         description: Driver and version.
+        rasterizer: "quads" or "tiles".
         passes_ms: With ``profile``, milliseconds of the last ``render`` by pass, summed over the views.
 
     Raises:
@@ -41,7 +49,9 @@ class OffscreenRenderer:
         GlError: The driver refuses a shader.
     """
 
-    def __init__(self, format: gl.TargetFormat = "rgba8", profile: bool = False) -> None:
+    def __init__(
+        self, format: gl.TargetFormat = "rgba8", rasterizer: Rasterizer = "auto", profile: bool = False
+    ) -> None:
         self.passes_ms: dict[str, float] = {}
         self._format: gl.TargetFormat = format
         self._profile = profile
@@ -49,7 +59,12 @@ class OffscreenRenderer:
         self._context = Context()
         try:
             self.description = gl.describe()
-            self._quads = Quads()
+            if rasterizer == "auto":
+                software = any(name in self.description.lower() for name in _SOFTWARE)
+                rasterizer = "tiles" if software else "quads"
+            self.rasterizer: Rasterizer = rasterizer
+            self._footprints = Footprints()
+            self._rasterizer = Tiles() if rasterizer == "tiles" else Quads()
         except gl.GlError:
             self._context.release()
             raise
@@ -101,21 +116,21 @@ class OffscreenRenderer:
         else:
             order = _order(order, len(splats))
         began = self._passed("sort", began)
-        self._quads.upload(splats, order.astype(np.uint32, copy=False))
+        self._footprints.upload(splats, order.astype(np.uint32, copy=False))
         began = self._passed("upload", began)
         pictures: list[NDArray[np.uint8]] = []
         for number, (view, background) in enumerate(zip(views, backgrounds, strict=True)):
             if colors is not None:
-                self._quads.upload_colors(colors[number])
+                self._footprints.upload_colors(colors[number])
             target = self._target(view.width, view.height)
             if isinstance(background, tuple):
                 target.clear(background)
             else:
                 target.fill(background)
             began = self._passed("background", began)
-            self._quads.project(view)
+            self._footprints.project(view)
             began = self._passed("project", began)
-            self._quads.raster(target)
+            self._rasterizer.raster(self._footprints, target)
             began = self._passed("raster", began)
             pictures.append(target.read())
             began = self._passed("read", began)
@@ -126,7 +141,8 @@ class OffscreenRenderer:
         """Give everything back; harmless when done before."""
         if self._context.open:
             self._context.make_current()
-            self._quads.release()
+            self._rasterizer.release()
+            self._footprints.release()
             self._release_targets()
             self._context.release()
 

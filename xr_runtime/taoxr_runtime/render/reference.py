@@ -93,9 +93,10 @@ def project(splats: Splats, view: View) -> Projected:
 
     # Alpha falls to MIN_ALPHA where the squared Mahalanobis distance is 2 ln(opacity / MIN_ALPHA).
     reach = 2 * np.log(np.maximum(opacities, MIN_ALPHA) / MIN_ALPHA)
-    half = np.sqrt(reach[:, None] * np.stack([a, c], axis=1))
+    half = np.sqrt(reach[:, None] * np.maximum(np.stack([a, c], axis=1), 0))
     inside = ((centers + half > 0) & (centers - half < (view.width, view.height))).all(axis=1)
-    kept = inside & (opacities > MIN_ALPHA)
+    regular = (a >= LOW_PASS) & (c >= LOW_PASS)  # else it was no covariance
+    kept = regular & inside & (opacities > MIN_ALPHA)
     return Projected(index[kept], centers[kept], np.stack([a, b, c], axis=1)[kept], opacities[kept])
 
 

@@ -20,7 +20,8 @@ def back_to_front(means: NDArray[np.float32], viewpoint: NDArray[np.float64]) ->
         uint32 [N]; 7 ms for 180,000 on one core.
     """
     x, y, z = means.T - viewpoint.astype(np.float32)[:, None]
-    keys = ~(x * x + y * y + z * z).view(np.uint32)
+    with np.errstate(over="ignore"):  # infinitely far sorts as the farthest
+        keys = ~(x * x + y * y + z * z).view(np.uint32)
     by_low = np.argsort(keys.astype(np.uint16), kind="stable")
     high = (keys >> np.uint32(16)).astype(np.uint16)
     return by_low[np.argsort(high[by_low], kind="stable")].astype(np.uint32)

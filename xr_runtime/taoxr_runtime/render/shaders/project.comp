@@ -53,6 +53,8 @@ void main() {
     vec3 world_du = world * du;
     float a = dot(du, world_du), b = dot(dv, world_du), c = dot(dv, world * dv);
 
+    // Refuses what is no covariance, and what overflows.
+    if (!(a >= 0.0 && c >= 0.0 && a + c < 1e12)) return;
     float before = max(a * c - b * b, 0.0);
     a += LOW_PASS;
     c += LOW_PASS;
