@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 USER_SRGB: Final = (134, 205, 255)
 AVATAR_SRGB: Final = (255, 214, 140)
 _INK_SRGB: Final = (250, 250, 250)
+_NOTE_INK: Final = (40, 48, 62, 190)
 _PAPER: Final = (14, 18, 26, 168)
 
 
@@ -48,11 +49,17 @@ def draw_caption(picture: NDArray[np.uint8], caption: Caption | None, note: str 
 
 @lru_cache(maxsize=8)
 def _overlay(width: int, height: int, caption: Caption | None, note: str) -> Image.Image:
-    overlay = Image.new("RGBA", (width, height))
+    # Drawn twice as large: at their own size small letters are set a pixel off here and there.
+    large = _overlay_at(2 * width, 2 * height, caption, note)
+    return large.resize((width, height), Image.Resampling.BOX)
+
+
+def _overlay_at(width: int, height: int, caption: Caption | None, note: str) -> Image.Image:
+    overlay = Image.new("RGBA", (width, height), (*_PAPER[:3], 0))
     draw = ImageDraw.Draw(overlay)
     size = max(round(min(width, height * 0.75) / 24), 10)
     if note:
-        draw.text((size, size * 0.8), note, (*_INK_SRGB, 150), font(max(size * 3 // 4, 9)))
+        draw.text((size, size * 0.8), note, _NOTE_INK, font(max(size * 3 // 4, 9)))
     if caption is None:
         return overlay
     letters, margin = font(size), size

@@ -138,7 +138,7 @@ def _event(event: Event) -> dict[str, Any]:
             case "pcm":
                 out["samples"] = len(value)
             case "frame_times_us":
-                out[item.name] = value.tolist()
+                out[item.name] = [int(time_us) for time_us in value]
             case "frame_weights":
                 # From float64, so that 0.3 is written as 0.3.
                 out[item.name] = np.round(value.astype(np.float64), 4).tolist()
@@ -146,9 +146,10 @@ def _event(event: Event) -> dict[str, Any]:
                 out[item.name] = [[p.symbol, p.start_us, p.end_us] for p in value]
             case "rig":
                 out[item.name] = asdict(value)
+            case "error" | "code":
+                out[item.name] = str(value)
             case _:
-                plain = value is None or isinstance(value, str | int | float | dict)
-                out[item.name] = value if plain else str(value)
+                out[item.name] = value
     return out
 
 

@@ -28,7 +28,7 @@ from taoxr.client import (
 from taoxr.errors import UnavailableError
 from taoxr_runtime.demo.playback import Playback
 from taoxr_runtime.demo.record import Arrival, Asked, Clock, Prompt, Record, Turn
-from taoxr_runtime.demo.sound import at_rate
+from taoxr_runtime.demo.sound import at_rate, trailing_silence_us
 
 AUDIO_IN_HZ: Final = 16_000
 BLOCK: Final = 512
@@ -55,6 +55,8 @@ class Live:
         self._mode = mode
         self._tell = tell
         self._voice = np.zeros(0, np.int16)
+        self._silent_us = 0
+        self._over = False
         self._said = asyncio.Event()
         self._last_event_us = 0
         self.record: Record | None = None
@@ -80,13 +82,14 @@ class Live:
                 async with asyncio.TaskGroup() as group:
                     tasks = [group.create_task(job) for job in background]
                     await self._ask_all(conversation, record, prompts)
+                    self._over = True
+                    await conversation.end()
                     for task in tasks:
                         task.cancel()
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
             finally:
                 record.end_us = record.clock.now_us()
-            await conversation.end()
 
     async def _ask_all(self, conversation: Conversation, record: Record, prompts: Sequence[Prompt]) -> None:
         await asyncio.sleep(_LEAD_IN_S)
@@ -105,6 +108,7 @@ class Live:
             asked.end_us = record.clock.now_us()
             return
         self._voice = at_rate(prompt.pcm, prompt.rate_hz, AUDIO_IN_HZ)
+        self._silent_us = trailing_silence_us(self._voice, AUDIO_IN_HZ)
         self._said.clear()
         await self._said.wait()
 
@@ -145,7 +149,8 @@ class Live:
                 room[: len(piece)] += piece
                 await conversation.send_audio(room)
             if voiced and asked and not len(self._voice):
-                asked.end_us, voiced = due_us - BLOCK_US + len(piece) * 1_000_000 // AUDIO_IN_HZ, False
+                sent_us = due_us - BLOCK_US + len(piece) * 1_000_000 // AUDIO_IN_HZ
+                asked.end_us, voiced = sent_us - self._silent_us, False
                 self._said.set()
                 if self._mode is InputMode.PUSH_TO_TALK:
                     await conversation.end_of_user_turn()
@@ -172,7 +177,8 @@ class Live:
             now_us = self._last_event_us = record.clock.now_us()
             record.arrivals.append(Arrival(now_us, event))
             self._note(record, now_us, event)
-        raise UnavailableError("the server ended the conversation; look at the bridge's log")
+        if not self._over:
+            raise UnavailableError("the server ended the conversation; look at the bridge's log")
 
     def _note(self, record: Record, now_us: int, event: Event) -> None:
         if isinstance(event, Notice):

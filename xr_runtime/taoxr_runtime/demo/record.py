@@ -50,7 +50,7 @@ class Clock:
 
 @dataclass(eq=False)
 class Asked:
-    """One prompt as it was said: first and last moment of the user's voice (or of sending the text)."""
+    """One prompt as it was said: its first sample, and the last audible one (or when the text was sent)."""
 
     prompt: Prompt
     start_us: int

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from taoxr import arkit
 from taoxr_runtime.animation import Activity
 from taoxr_runtime.demo.story import Moment, jaw
 
@@ -32,11 +33,12 @@ def choose(moments: Sequence[Moment]) -> list[int]:
             if not part:
                 continue
             if activity is Activity.SPEAKING:
-                loudest = max(part, key=jaw)
-                other = [m for m in part if abs(m.number - loudest.number) > 10]
+                loudest = max(part, key=telling)
+                other = [m for m in part if abs(m.number - loudest.number) > 10 and not _blinks(m)]
                 picks += [loudest.number, *(m.number for m in other[len(other) * 2 // 3 :][:1])]
             else:
-                picks.append(part[len(part) * 3 // 4].number)
+                late = part[len(part) * 3 // 4 :]
+                picks.append(next((m for m in late if not _blinks(m)), late[0]).number)
         chosen.update(picks[:each])
     return sorted(chosen)
 
@@ -46,10 +48,19 @@ def close_ups(moments: Sequence[Moment]) -> list[Moment]:
     best: dict[int, Moment] = {}
     for moment in moments:
         if moment.activity is Activity.SPEAKING and (
-            moment.turn not in best or jaw(moment) > jaw(best[moment.turn])
+            moment.turn not in best or telling(moment) > telling(best[moment.turn])
         ):
             best[moment.turn] = moment
-    return sorted(best.values(), key=jaw, reverse=True)[:2]
+    return sorted(best.values(), key=telling, reverse=True)[:2]
+
+
+def telling(moment: Moment) -> float:
+    """How well a picture shows that the avatar speaks: an open mouth and open eyes."""
+    return jaw(moment) - float(_blinks(moment))
+
+
+def _blinks(moment: Moment) -> bool:
+    return bool(moment.motion.expression[arkit.INDEX["eyeBlinkLeft"]] > 0.1)
 
 
 def compose(tiles: Sequence[Picture]) -> Picture:

@@ -42,6 +42,13 @@ def read_sound(path: Path) -> tuple[NDArray[np.int16], int]:
     return (pcm, rate) if rate <= 48_000 else (at_rate(pcm, rate, 48_000), 48_000)
 
 
+def trailing_silence_us(pcm: NDArray[np.int16], rate_hz: int) -> int:
+    """Length of what follows the last sample louder than 1 % (-40 dB) of the loudest, in microseconds."""
+    loud = np.flatnonzero(np.abs(pcm.astype(np.int32)) > 0.01 * np.abs(pcm.astype(np.int32)).max(initial=0))
+    last = int(loud[-1]) + 1 if len(loud) else 0
+    return (len(pcm) - last) * 1_000_000 // rate_hz
+
+
 def write_sound(path: Path, pcm: NDArray[np.int16], rate_hz: int) -> None:
     """Writes a WAV of int16 [channels, n]."""
     soundfile.write(path, np.ascontiguousarray(pcm.T), rate_hz, subtype="PCM_16", format="WAV")  # pyright: ignore[reportUnknownMemberType]

@@ -3,22 +3,25 @@
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime import nnr
-from taoxr_runtime.animation import Motion
+from taoxr_runtime.animation import Motion, Skeleton
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render import OffscreenRenderer
+from taoxr_runtime.render.backdrop import backdrop
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.splats import Splats
 
 Picture = NDArray[np.uint8]
+
+_FEET: Final = ("foot.L", "foot.R")
 
 
 def load_avatar(path: Path | None) -> Scene:
@@ -49,6 +52,9 @@ class Stage:
     def __init__(self, scene: Scene, renderer: OffscreenRenderer) -> None:
         self.scene = scene
         self._renderer = renderer
+        skeleton = Skeleton.of(scene)
+        feet = [skeleton.heads[skeleton.index[name]] for name in _FEET if name in skeleton.index]
+        self._feet = np.array(feet) * (1.0, 0.0, 1.0) if feet else None
 
     def draw(self, motion: Motion, view: View) -> Picture:
         """One picture, uint8 [height, width, 3], sRGB."""
@@ -69,7 +75,9 @@ class Stage:
             yield self._picture(ahead[0], ahead[1].result(), self.scene.order)
 
     def _picture(self, view: View, splats: Splats, order: NDArray[np.int32] | None) -> Picture:
-        behind = backdrop(view.width, view.height)
+        # Below this the floor comes into the picture, and with it the shadow of the feet.
+        floor = view.position[1] + view.tangents[2] * float(np.linalg.norm(view.position[[0, 2]])) < 0.1
+        behind = backdrop(view, self._feet if floor else None)
         return self._renderer.render(splats, [view], behind, order)[0][..., :3]
 
 
@@ -85,13 +93,3 @@ def open_stage(scene: Scene) -> Generator[Stage]:
             yield Stage(scene, renderer)
         finally:
             scene.close()
-
-
-@lru_cache(maxsize=4)
-def backdrop(width: int, height: int) -> Picture:
-    """A plain studio wall: uint8 [height, width, 3], lighter above and around the middle."""
-    y = np.linspace(0.0, 1.0, height)[:, None, None]
-    x = np.linspace(-1.0, 1.0, width)[None, :, None]
-    top, foot = np.array([218.0, 225.0, 236.0]), np.array([164.0, 171.0, 184.0])
-    wall = top + (foot - top) * y - 14.0 * x**2
-    return np.clip(np.round(wall), 0, 255).astype(np.uint8)

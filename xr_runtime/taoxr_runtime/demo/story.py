@@ -118,8 +118,10 @@ def _caption(
     if activity in (Activity.LISTENING, Activity.THINKING):
         asked = next(a for a in reversed(record.asked) if a.start_us <= now_us)
         ours = turn if turn is not None and turn.turn_id in asked.turn_ids else None
-        said = [t.text for at, t in ours.transcripts if at <= now_us] if ours else []
-        words = said[-1] if said else "" if len(asked.prompt.pcm) else asked.prompt.text
+        understood = [t.text for at, t in ours.transcripts if at <= now_us] if ours else []
+        # What was said while it is said, where that is known; then what was understood.
+        words = asked.prompt.text if activity is Activity.LISTENING else ""
+        words = words or (understood[-1] if understood else asked.prompt.text)
         return Caption("You", USER_SRGB, words) if words else None
     if turn is None or heard is None:
         return None
