@@ -13,20 +13,26 @@ _JAW: Final = CONTROL_INDEX["jawOpen"]
 _CLOSE: Final = CONTROL_INDEX["lipClose"]
 _TONGUE: Final = CONTROL_INDEX["tongueOut"]
 
-# How far each weight parts the lips, in units of jawOpen at 1; see `lip_gap`.
+# How far each weight parts the lips at their middle, in units of jawOpen at 1 (34 mm), measured on the
+# default avatar; those under 0.03 are left out.
 GAP_PER_WEIGHT: Final[dict[str, float]] = {
     "jawOpen": 1.0,
+    "jawForward": 0.04,
     "mouthClose": -1.0,
-    "mouthFunnel": 0.20,
-    "mouthLowerDownLeft": 0.12,
-    "mouthLowerDownRight": 0.12,
-    "mouthUpperUpLeft": 0.10,
-    "mouthUpperUpRight": 0.10,
-    "mouthPressLeft": -0.05,
-    "mouthPressRight": -0.05,
-    "mouthRollLower": -0.10,
+    "mouthFunnel": 0.39,
+    "mouthPucker": -0.04,
+    "mouthSmileLeft": -0.04,
+    "mouthSmileRight": -0.04,
+    "mouthRollLower": -0.09,
     "mouthRollUpper": -0.08,
-    "mouthShrugLower": -0.10,
+    "mouthShrugLower": -0.15,
+    "mouthShrugUpper": 0.12,
+    "mouthPressLeft": -0.04,
+    "mouthPressRight": -0.04,
+    "mouthLowerDownLeft": 0.06,
+    "mouthLowerDownRight": 0.06,
+    "mouthUpperUpLeft": 0.07,
+    "mouthUpperUpRight": 0.07,
 }
 _GAP: Final = np.array([GAP_PER_WEIGHT.get(name, 0.0) for name in NAMES])
 
