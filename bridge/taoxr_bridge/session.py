@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,7 @@ from taoxr.rpc import status_of
 from taoxr.v1 import common_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr.worker.v1 import ear_pb2, llm_pb2
-from taoxr_bridge import validation
+from taoxr_bridge import calls, validation
 from taoxr_bridge.ear import Ear
 from taoxr_bridge.history import History
 from taoxr_bridge.outbox import Outbox
@@ -55,6 +56,7 @@ class Session:
     """
 
     _tasks: asyncio.TaskGroup
+    _warming: asyncio.Task[None]
 
     def __init__(
         self,
@@ -104,9 +106,11 @@ class Session:
             self._tasks = tasks
             sending = tasks.create_task(self._send_all(send))
             idle = tasks.create_task(self._watch_idle())
+            self._warming = tasks.create_task(self._warm_up())
             ear = tasks.create_task(self._ear.run()) if self._ear is not None else None
             ended = await self._read_all(requests)
             idle.cancel()
+            self._warming.cancel()
             if ear is not None and self._ear is not None:
                 if ended:
                     ear.cancel()
@@ -243,6 +247,7 @@ class Session:
     async def _take_turn(self, user_text: str, stages: Stages, turn_id: str = "") -> None:
         """The user has said something: stops the avatar if it speaks, and lets it answer."""
         async with self._turn_lock:
+            self._warming.cancel()
             if (speaking := self._active()) is not None:
                 await self._interrupt(speaking)
             self._history.add_user(user_text)
@@ -257,6 +262,18 @@ class Session:
             turn = Turn(turn_id, thinker, self._voice, Pacer(self._settings.lead_us), stages, emit)
             task = self._tasks.create_task(self._run_turn(turn), name=turn_id)
             self._speaking = _Speaking(turn, task)
+
+    async def _warm_up(self) -> None:
+        """Lets the language model read the persona while the user still thinks of what to say."""
+        request = self._prompt()
+        request.messages.add(role=common_pb2.ROLE_USER, content="Hello")
+        request.max_tokens = 1
+        try:
+            async with aclosing(calls.generate(self._workers["llm"], request, 1.0)) as responses:
+                async for _ in responses:
+                    pass
+        except TaoxrError as error:  # the first turn will find out by itself
+            self._log.info("warm-up failed", kind=type(error).__name__)
 
     async def _run_turn(self, turn: Turn) -> None:
         began = time.monotonic()
