@@ -49,6 +49,18 @@ def test_letters_of_an_abbreviation(phonemes: Phonemizer) -> None:
     assert phonemes("A dog")[0][0] == "ɐ"
 
 
+def test_capitals_are_words_where_the_lexicon_has_them(phonemes: Phonemizer) -> None:
+    assert phonemes("WOW, I DON'T KNOW NASA.") == phonemes("wow, I don't know nasa.")
+    assert phonemes("NO! GO ON") == phonemes("no! go on")
+    assert phonemes("the TV") == phonemes("the T V")
+    assert phonemes("an FBI agent") == phonemes("an F B I agent")
+
+
+@pytest.mark.parametrize("text", ["1E100", "9" * 60, "1.5e-300", "$" + "1" * 50, "12:99", "31/31/2031"])
+def test_numbers_without_a_name(phonemes: Phonemizer, text: str) -> None:
+    assert phonemes(readable(text)) != []
+
+
 @pytest.mark.parametrize("text", ["", "...", "?!", "(,)"])
 def test_nothing_to_say(phonemes: Phonemizer, text: str) -> None:
     assert phonemes(text) == []

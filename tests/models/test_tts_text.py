@@ -22,6 +22,7 @@ pytestmark = pytest.mark.unit
         ("well-known", "well-known"),
         ("# Title\n- one\n- two", "Title, one, two"),
         ("20°C", "20 degrees Celsius"),
+        ("10km at 50 km/h", "10 kilometers at 50 kilometers per hour"),
         ("2 + 2 = 4", "2 plus 2 equals 4"),
         ("Café crème, naïve Æon", "Cafe creme, naive AEon"),
         ("OK?!", "okay?"),

@@ -219,6 +219,8 @@ async def test_ctrl_c_is_the_parents_business_and_sigterm_ends(llm: Worker) -> N
 
 async def test_speech(tts: Worker) -> None:
     async with connected(tts) as channel:
+        socket = Path(tts.target.removeprefix("unix:"))
+        assert socket.stat().st_mode & 0o077 == 0  # nobody else may connect
         stub = tts_pb2_grpc.TtsServiceStub(channel)
         spoken = await stub.Synthesize(tts_pb2.SynthesizeRequest(text="Hello there. How are you?"))
         duration_us = len(spoken.pcm) // 2 * 1_000_000 / spoken.sample_rate_hz

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 import grpc
 import grpc.aio
 import pytest
+import structlog
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from taoxr.errors import ModelError, UnavailableError
@@ -19,6 +20,7 @@ from taoxr.rpc import error_of
 from taoxr.worker.v1 import tts_pb2, tts_pb2_grpc, worker_pb2, worker_pb2_grpc
 from taoxr_models.worker import role as role_module
 from taoxr_models.worker.address import parse_address
+from taoxr_models.worker.process import configure_logging
 from taoxr_models.worker.role import RoleSetup
 from taoxr_models.worker.server import Settings, serve
 
@@ -53,8 +55,8 @@ class SlowRole(tts_pb2_grpc.TtsServiceServicer):
     ) -> tts_pb2.SynthesizeResponse:
         if request.text == "wait":
             await asyncio.Event().wait()
-        if request.text == "fail":
-            raise RuntimeError("the user's words")
+        if request.text == "fail: I am ill":
+            raise RuntimeError("internal detail")
         return tts_pb2.SynthesizeResponse()
 
 
@@ -68,6 +70,7 @@ def slow_role(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+    structlog.reset_defaults()
 
 
 @pytest.fixture
@@ -109,7 +112,10 @@ async def test_loading_then_serving(server: asyncio.Task[int], target: str) -> N
         assert await asyncio.wait_for(server, 20) == 0
 
 
-async def test_calls_are_counted_by_how_they_end(server: asyncio.Task[int], target: str) -> None:
+async def test_calls_are_counted_by_how_they_end(
+    server: asyncio.Task[int], target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging()
     SlowRole.may_load.set()
     async with grpc.aio.insecure_channel(target) as channel:
         stub = tts_pb2_grpc.TtsServiceStub(channel)
@@ -137,10 +143,13 @@ async def test_calls_are_counted_by_how_they_end(server: asyncio.Task[int], targ
         waiting.cancel()
         await reach((0, 1, 1, 0))
         with pytest.raises(grpc.aio.AioRpcError) as failed:
-            await stub.Synthesize(tts_pb2.SynthesizeRequest(text="fail"))
+            await stub.Synthesize(tts_pb2.SynthesizeRequest(text="fail: I am ill"))
         assert failed.value.code() is grpc.StatusCode.INTERNAL
-        assert "words" not in str(failed.value.details())
+        assert "detail" not in str(failed.value.details())
         await reach((0, 1, 1, 1))
+    logged = capsys.readouterr().err
+    assert "call failed" in logged
+    assert "I am ill" not in logged
 
 
 async def test_a_failed_load_ends_the_server(server: asyncio.Task[int], target: str) -> None:

@@ -4,6 +4,7 @@ An utterance is a row of symbols: a phone with its marks (``"ˈɑː"``), `WORD_G
 punctuation mark after a word.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -23,6 +24,10 @@ MAX_SYMBOLS: Final = 100
 
 _LANGUAGE: Final = "en-us"
 _STYLE: Final = "espeak"
+# gruut spells every word in capitals. Those in the lexicon are words (NASA, WOW); of two letters, these.
+_CAPITALS: Final = re.compile(r"\b[A-Z]{2,}(?:'[A-Z]+)?\b")
+_TWO_LETTER_WORDS: Final = " am an as at be by do go he hi if in is it me my no of oh on or so to up we "
+_DIGIT: Final = re.compile(r"\d")
 _LETTER_A: Final = ("ˈe", "ɪ")
 
 
@@ -48,12 +53,12 @@ class Phonemizer:
         )
         database.execute("CREATE INDEX by_word ON word_phonemes (word)")
         plain = gruut.utils.remove_non_word_chars
-        lookup = SqlitePhonemizer(
+        self._lookup = SqlitePhonemizer(
             database, word_transform_funcs=(str.lower, plain, lambda word: plain(word.lower()))
         )
         # Without tags of parts of speech: they take 60 ms a sentence, and this lexicon has no use for them.
         self._processor: Any = TextProcessor(
-            _LANGUAGE, model_prefix=_STYLE, lookup_phonemes=lookup, load_pos_tagger=False
+            _LANGUAGE, model_prefix=_STYLE, lookup_phonemes=self._lookup, load_pos_tagger=False
         )
 
     def __call__(self, text: str) -> list[list[str]]:
@@ -69,6 +74,17 @@ class Phonemizer:
         Raises:
             InvalidInputError: A single word is longer than a piece may be.
         """
+        text = _CAPITALS.sub(self._word_or_letters, text)
+        try:
+            pieces = self._pieces(text)
+        except InvalidInputError:
+            raise
+        except (ArithmeticError, ValueError, NotImplementedError):
+            pieces = []
+        # gruut fails on numbers that have no name (1E100, 12:99); people read them digit by digit, too.
+        return pieces or self._pieces(_DIGIT.sub(r" \g<0> ", text))
+
+    def _pieces(self, text: str) -> list[list[str]]:
         pieces: list[list[str]] = []
         graph, root = self._processor(text, lang=_LANGUAGE)
         for sentence in self._processor.sentences(graph, root, pos=False):
@@ -76,6 +92,11 @@ class Phonemizer:
             if any(s not in PUNCTUATION + WORD_GAP for s in symbols):
                 pieces.extend(_cut(symbols))
         return pieces
+
+    def _word_or_letters(self, match: re.Match[str]) -> str:
+        word = match[0].lower()
+        is_word = f" {word} " in _TWO_LETTER_WORDS if len(word) == 2 else self._lookup(word) is not None
+        return word if is_word else match[0]
 
 
 def _symbols(sentence: Iterable[Any]) -> list[str]:

@@ -11,6 +11,20 @@ _MARKS: Final = re.compile(r"[*`~#\\{}\[\]<>^]+")
 _LINE_END: Final = re.compile(r"(?<![.!?,;:\s])[ \t]*[\r\n]+\s*")
 _RANGE: Final = re.compile(r"(?<=\d)\s*[–—]\s*(?=\d)")
 _DASH: Final = re.compile(r"\s*[–—―]\s*|\s+-{1,3}\s+|--+")
+_UNIT: Final = re.compile(r"(?<=\d)\s?(km/h|km|cm|mm|kg|mg|mph|lbs?|GB|MB)\b")
+_UNITS: Final = {
+    "km/h": "kilometers per hour",
+    "km": "kilometers",
+    "cm": "centimeters",
+    "mm": "millimeters",
+    "kg": "kilograms",
+    "mg": "milligrams",
+    "mph": "miles per hour",
+    "lb": "pounds",
+    "lbs": "pounds",
+    "GB": "gigabytes",
+    "MB": "megabytes",
+}
 _OK: Final = re.compile(r"\bok\b", re.IGNORECASE)
 _END_RUN: Final = re.compile(r"[!?]{2,}")
 _SPACES: Final = re.compile(r"\s+")
@@ -51,6 +65,7 @@ def readable(text: str) -> str:
     text = _URL.sub(" a link ", _LINK.sub(r"\1", text.translate(_QUOTES)))
     text = _RANGE.sub(" to ", _LIST_MARK.sub("", text))
     text = _LINE_END.sub(", ", _DASH.sub(", ", text))
+    text = _UNIT.sub(lambda unit: f" {_UNITS[unit[1]]}", text)
     for sign, word in _WORDS.items():
         text = text.replace(sign, word)
     text = unicodedata.normalize("NFKD", _MARKS.sub("", text).translate(_LETTERS))
