@@ -30,7 +30,7 @@ _FACE = {
 
 # The face at rest: Anny's own lids look sleepy and its mouth a little sad.
 _NEUTRAL = {
-    "eyeWideLeft": 0.45, "eyeWideRight": 0.45, "mouthSmileLeft": 0.13, "mouthSmileRight": 0.13,
+    "eyeWideLeft": 0.38, "eyeWideRight": 0.38, "mouthSmileLeft": 0.20, "mouthSmileRight": 0.20,
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import drape
+from . import drape, folds
 from .anatomy import Anatomy
 from .character import Character
 from .fields import Floats, Ints, hill, noise, smooth, unit
@@ -97,26 +97,6 @@ def _rings(points: Floats, mesh: Mesh, loop: Ints) -> list[Floats]:
     return [points[loop] - out * thickness + inward * back for thickness, back in steps]
 
 
-def _folds(p: Floats, pattern: Pattern, seed: int) -> Floats:
-    """Height of fabric folds at bind points [N], about −1 to 1: ridged noise where cloth bunches."""
-    q = p * [1.0, 0.55, 1.0]
-    wide = noise(q, 0.075, 20 + seed)
-    warp = p * [1.0, 1.5, 1.0] + np.array([0.0, 0.5, 0.0]) * np.abs(p[:, :1])
-    warp = warp + 0.014 * noise(p, 0.05, 22 + seed)[:, None]
-    ridge = (1 - np.abs(noise(warp, 0.080, 23 + seed))) ** 3
-    y = p[:, 1]
-    bunch = (
-        hill(y, pattern.hip + 0.09, 0.06) + hill(y, pattern.knee, 0.06) + hill(y, pattern.ankle + 0.05, 0.05)
-    )
-    bunch += 0.6 * hill(y, pattern.hip - 0.06, 0.05)
-    return 0.6 * wide + 0.8 * ridge * np.clip(0.25 + bunch, 0, 1)
-
-
-def _gradient(height: Callable[[Floats], Floats], p: Floats, step: float = 0.0015) -> Floats:
-    h = height(p)
-    return np.stack([(height(p + step * np.eye(3)[a]) - h) / step for a in range(3)], 1)
-
-
 def _shirt(base: Mesh, stance: Stance, pattern: Pattern, body: drape.Body) -> Mesh:
     mesh = _trimmed(base, pattern, pattern.shirt)
     p = mesh.vertices.bind
@@ -162,6 +142,7 @@ def _sew_shirt(mesh: Mesh, who: Character, pattern: Pattern, detail: float) -> S
     v = mesh.vertices
     edge = pattern.shirt(v.bind, pattern.arm(v.weights))
     band = 0.0010 * smooth(_HEM + 0.002, _HEM, edge)
+    band += smooth(0.0, 0.03, edge) * folds.height(folds.shirt(pattern), v.bind)
     rest = v.rest + normals(v.rest, mesh.faces) * band[:, None]
     mesh = _lining(Mesh(replace(v, rest=rest), mesh.faces))
     s = tile("shirt", mesh, _cells(mesh, pattern, pattern.shirt, _CELL) * detail, "cloth")
@@ -172,12 +153,16 @@ def _sew_shirt(mesh: Mesh, who: Character, pattern: Pattern, detail: float) -> S
     colour[edge < _HEM] *= 0.92
     colour *= (1 - 0.28 * hill(edge, _HEM, 0.0018))[:, None]
     s.albedo = np.clip(colour, 0, 1)
-    s.tilt = _gradient(lambda x: 0.0010 * _folds(x, pattern, 3), q)
+    s.tilt = 0.75 * folds.gradient(folds.shirt(pattern), q)
     return s
 
 
 def _sew_trousers(mesh: Mesh, who: Character, pattern: Pattern, detail: float) -> Surface:
-    mesh = _lining(mesh)
+    v = mesh.vertices
+    creases = folds.height(folds.trousers(pattern), v.bind)
+    creases *= smooth(0.0, 0.02, v.bind[:, 1] - pattern.trouser_hem)
+    rest = v.rest + normals(v.rest, mesh.faces) * creases[:, None]
+    mesh = _lining(Mesh(replace(v, rest=rest), mesh.faces))
     s = tile("trousers", mesh, _cells(mesh, pattern, pattern.trousers, _CELL * 1.7) * detail, "denim")
     s.keep(s.value(pattern.shirt(mesh.vertices.bind, pattern.arm(mesh.vertices.weights))) < 0.012)
     q = s.bind
@@ -191,5 +176,5 @@ def _sew_trousers(mesh: Mesh, who: Character, pattern: Pattern, detail: float) -
     edge = q[:, 1] - pattern.trouser_hem
     colour *= (1 - 0.30 * hill(edge, _HEM, 0.0018))[:, None]
     s.albedo = np.clip(colour, 0, 1)
-    s.tilt = _gradient(lambda x: 0.0012 * _folds(x, pattern, 6), q)
+    s.tilt = 0.75 * folds.gradient(folds.trousers(pattern), q)
     return s

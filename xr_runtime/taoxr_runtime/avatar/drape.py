@@ -15,7 +15,7 @@ from .mesh import Mesh, smoothed
 
 @dataclass(frozen=True)
 class Body:
-    """What the cloth lies on, in the relaxed stance: points and outward normals [M,3], share of the arm [M]."""
+    """What the cloth lies on, in the relaxed stance: points, normals [M,3], share of the arm [M]."""
 
     points: Floats
     normals: Floats

@@ -79,7 +79,10 @@ def teeth_and_tongue(body: Anatomy, stance: Stance, face: Face, detail: float) -
 def _inside(body: Anatomy, stance: Stance, face: Face, group: str, base: Floats, cell: float) -> Surface:
     mesh = from_anatomy(body, stance, body.groups[group].faces)
     is_tongue = group == "helper-tongue"
-    s = tile(group.removeprefix("helper-"), mesh, cell, "mouth" if is_tongue else "teeth")
+    front = mesh.vertices.bind[:, 2].max() - mesh.vertices.bind[mesh.faces].mean(1)[:, 2] < 0.010
+    # The gaps between the front teeth are half a millimetre wide.
+    cells = np.where(front & (not is_tongue), 0.28 * cell, cell)
+    s = tile(group.removeprefix("helper-"), mesh, cells, "mouth" if is_tongue else "teeth")
     p = at(mesh.vertices.bind, mesh.faces, s.triangle, s.bary)
     v = mesh.vertices.bind
     depth = np.clip((v[:, 2].max() - p[:, 2]) / 0.023, 0, 1) ** (0.7 if is_tongue else 0.9)
@@ -92,7 +95,7 @@ def _inside(body: Anatomy, stance: Stance, face: Face, group: str, base: Floats,
     else:
         width = 0.0082 * face.scale
         gap = np.abs(p[:, 0] / width - np.round(p[:, 0] / width)) * width
-        colour *= (1 - 0.45 * np.exp(-0.5 * (gap / 0.00035) ** 2))[:, None]
+        colour *= (1 - 0.60 * np.exp(-0.5 * (gap / 0.00042) ** 2))[:, None]
         height = (p[:, 1] - v[:, 1].min()) / np.ptp(v[:, 1])
         gum = smooth(0.45, 0.75, height if "upper" in group else 1 - height)
         colour = mix(colour, linear(0.64, 0.33, 0.32), gum * 0.9 * (1 - depth))

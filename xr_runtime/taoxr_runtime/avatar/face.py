@@ -52,7 +52,7 @@ class Face:
         height = (p[:, 1] - self.eyes[1]) / s
         low, high = (self.ear_low - self.eyes[1]) / s, (self.ear_high - self.eyes[1]) / s
         # The front line rises at the temples (a little receding) and turns down into the sideburns.
-        front = 0.0665 + 0.007 * smooth(0.018, 0.040, aside) - 0.030 * smooth(0.047, 0.074, aside)
+        front = 0.0630 + 0.007 * smooth(0.018, 0.040, aside) - 0.030 * smooth(0.047, 0.074, aside)
         side = np.interp(
             forward,
             [-0.12, -0.075, -0.03, -0.008, 0.012, 0.026, 0.036, 0.056, 0.085],

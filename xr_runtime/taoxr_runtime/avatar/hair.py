@@ -70,7 +70,8 @@ def make(
         colour = who.hair * (tone * (0.62 + 0.55 * s))[:, None]
         chain.append(
             Strands(
-                "hair", skin.name, "hair", scalp.triangle, (here + after) / 2, direction * (step * 0.42)[:, None],
+                "hair", skin.name, "hair", scalp.triangle,
+                (here + after) / 2, direction * (step * 0.42)[:, None],
                 np.full(n, width * (1.15 - 0.55 * s)), normal, np.clip(colour, 0, 1), np.full(n, 0.88),
             )
         )  # fmt: skip
@@ -89,18 +90,18 @@ def _roots(body: Anatomy, face: Face, skin: Surface, strands: int, rng: np.rando
     bary = bary + 0.0
     bary = 0.6 * bary + 0.4 * rng.dirichlet([1, 1, 1], len(bary))
     p = at(v.bind, faces, triangle, bary)
-    edge = face.hair(p) + 0.006 * noise(p, 0.005, 5) + 0.004 * np.clip(rng.normal(size=len(p)), -1.2, 1.0)
+    edge = face.hair(p) + 0.0045 * noise(p, 0.005, 5) + 0.003 * np.clip(rng.normal(size=len(p)), -1.2, 1.0)
     ear = cKDTree(face.ear).query(p)[0]
-    grows = np.flatnonzero((edge > 0.001) & (ear > 0.003))
+    grows = np.flatnonzero((edge > 0.001) & (ear > 0.0065))
     chosen = rng.permutation(grows)[:strands]
     on_head = np.flatnonzero(head > 0.3)
     return Scalp(triangle[chosen], p[chosen], v.bind[on_head], normals(v.bind, faces)[on_head])
 
 
 def _style(face: Face, root: Floats, top: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Comb direction [N,3], lift from the scalp (radians) [N] and length (m) [N].
+    """Comb direction [N,3], lift (radians) [N] and length (m) [N].
 
-    A short cut with a parting: sides and back lie close and fall, the top is combed to the sides and back.
+    A short cut with a parting: sides and back lie close, the top is combed aside and back.
     """
     k = face.scale
     forward = (root[:, 2] - face.ear_z) / k

@@ -33,7 +33,7 @@ def _material(
 
 
 # Light scatters under skin, red farthest: the terminator is soft and red, and creases do not go black.
-_SKIN_WRAP = (0.48, 0.26, 0.18)
+_SKIN_WRAP = (0.44, 0.31, 0.26)
 _SKIN_OCCLUSION = (0.75, 1.0, 1.05)
 
 MATERIALS: list[dict[str, Any]] = [
@@ -44,7 +44,7 @@ MATERIALS: list[dict[str, Any]] = [
     _material("mouth", (0.6, 0.5, 0.5), [_lobe(0.22, 40)], occlusion_floor=0.55, shadow=0.5),
     # Teeth are lit as if open: their occlusion was measured with the mouth shut.
     _material("teeth", (0.8, 0.8, 0.8), [_lobe(0.22, 60)], occlusion_floor=0.80, shadow=0.4),
-    _material("eye", (0.9, 0.9, 0.9), [_lobe(2.2, 150), _lobe(0.05, 20)], occlusion_floor=0.45, shadow=0.35),
+    _material("eye", (0.9, 0.9, 0.9), [_lobe(3.0, 150), _lobe(0.05, 20)], occlusion_floor=0.45, shadow=0.35),
     _material("cloth", (0.20, 0.20, 0.20), [], sheen=0.14),
     _material("denim", (0.15, 0.15, 0.15), [_lobe(0.02, 8)], sheen=0.10),
     _material("shoe", (0.15, 0.15, 0.15), [_lobe(0.03, 12)], sheen=0.06),
@@ -78,11 +78,11 @@ def _direction(x: float, y: float, z: float) -> list[float]:
 def colour_attributes() -> dict[str, Any]:
     """Attributes of the `color` node: a warm key from the upper left, cool fill, rim from behind."""
     return {
-        "sky_linear": [0.42, 0.44, 0.48],
-        "ground_linear": [0.25, 0.215, 0.195],
+        "sky_linear": [0.44, 0.445, 0.465],
+        "ground_linear": [0.30, 0.245, 0.22],
         "lights": [
             {"direction": _direction(-0.55, 0.62, 0.80), "color_linear": [1.06, 0.99, 0.90]},
-            {"direction": _direction(0.85, 0.15, 0.45), "color_linear": [0.22, 0.25, 0.29]},
+            {"direction": _direction(0.85, 0.15, 0.45), "color_linear": [0.26, 0.26, 0.28]},
             {"direction": _direction(0.35, 0.5, -0.9), "color_linear": [0.24, 0.25, 0.27]},
         ],
         "materials": MATERIALS,

@@ -18,7 +18,10 @@ def make(body: Anatomy, stance: Stance, face: Face, who: Character, hidden: Floa
     """Tiles the visible skin.
 
     Args:
-        body, stance, face, who: the person.
+        body: the person.
+        stance: of the rest pose.
+        face: landmarks.
+        who: colours.
         hidden: depth of every Anny vertex under clothes [V], metres; deep ones are left out.
         detail: factor on the area of every splat.
     """
@@ -43,6 +46,8 @@ def _cell(body: Anatomy, face: Face, faces: Floats) -> Floats:
     cell[hand > 0.5] = 4e-6
     cell[head > 0.5] = 3e-6
     front = (head > 0.5) & (centre[:, 2] > face.ear_z + 0.03) & (centre[:, 1] < face.eyes[1] + 0.06)
+    ears = np.linalg.norm(centre - face.ear.mean(0) * [0, 1, 1], axis=1) > 0.07 * face.scale
+    cell[(head > 0.5) & ears & (centre[:, 1] < face.ear_high)] = 1.6e-6
     cell[front] = 0.85e-6
     eye = np.minimum(*(np.linalg.norm(centre - e.centre, axis=1) for e in (face.left, face.right))) < 0.030
     lips = np.linalg.norm(centre - face.lips, axis=1) < 0.034
@@ -67,11 +72,11 @@ def _paint(
     nose, lips, eyes = face.nose, face.lips, face.eyes
     ears = body.mask("ears", st)
 
-    flush = 0.06 * np.clip(patches, 0, 1) + 0.04 * blotch + 0.38 * ears
+    flush = 0.03 * np.clip(patches, 0, 1) + 0.03 * blotch + 0.38 * ears
     flush += 0.30 * bump(p, nose, [0.014 * k, 0.014 * k, 0.016 * k])
     flush += 0.10 * bump(p, [0, lips[1] - 0.035 * k, nose[2] - 0.02], [0.018, 0.012, 0.02])
     for side in (1, -1):
-        flush += 0.34 * bump(p, [side * 0.041 * k, nose[1] + 0.006, nose[2] - 0.035], [0.019, 0.016, 0.03])
+        flush += 0.26 * bump(p, [side * 0.041 * k, nose[1] + 0.006, nose[2] - 0.035], [0.022, 0.018, 0.03])
         flush += 0.20 * bump(p, [side * 0.012 * k, nose[1] - 0.002, nose[2] - 0.012], [0.007, 0.006, 0.01])
     for name, position in zip(body.bones, body.heads, strict=True):
         if name.startswith(("finger2", "finger3", "finger4", "finger5")):
@@ -79,7 +84,7 @@ def _paint(
         elif name.startswith("lowerarm01"):
             flush += 0.18 * bump(p, position, [0.03] * 3)
     colour = mix(colour, who.flush, np.clip(flush, 0, 0.8))
-    colour *= (1 + 0.05 * patches + 0.035 * blotch + 0.055 * pore + 0.06 * grain)[:, None]
+    colour *= (1 + 0.025 * patches + 0.03 * blotch + 0.055 * pore + 0.06 * grain)[:, None]
     # The forehead and the bridge of the nose are thin over bone: a little yellower and lighter.
     colour = mix(
         colour,
