@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from taoxr.engine.llm import Llm
+from taoxr.engine import Llm
 from taoxr.errors import InvalidInputError
 from taoxr_models.catalog import default_model, verified
 from taoxr_models.llm.chat import CONTEXT_TOKENS, ChatModel, Finished, Message, Started, Step, Text

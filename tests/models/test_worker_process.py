@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -292,6 +293,23 @@ async def test_dies_with_its_parent_even_if_stdin_stays_open(folder: Path) -> No
     finally:
         parent.kill()
         parent.communicate()
+
+
+async def test_outlives_the_thread_that_started_it(folder: Path) -> None:
+    # Linux takes the end of that thread for the end of the parent.
+    started: list[Worker] = []
+    thread = threading.Thread(target=lambda: started.append(start("tts", folder, "thread")))
+    thread.start()
+    await asyncio.to_thread(thread.join)
+    (worker,) = started
+    try:
+        async with connected(worker) as channel:
+            spoken = await tts_pb2_grpc.TtsServiceStub(channel).Synthesize(
+                tts_pb2.SynthesizeRequest(text="Hi.")
+            )
+            assert spoken.pcm
+    finally:
+        stop(worker)
 
 
 def run_to_the_end(*options: str, home: Path) -> tuple[int, str, bytes]:

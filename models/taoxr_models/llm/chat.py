@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr.engine.llm import Llm
+from taoxr.engine import Llm
 from taoxr.engine.module import Memory
 from taoxr.errors import InvalidInputError
 from taoxr_models.llm.sampling import Sampler, Sampling
