@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from taoxr.engine._execstack import make_importable
+
 
 @contextmanager
 def stdout_to_stderr() -> Generator[None]:
@@ -32,6 +34,7 @@ def mnn() -> Any:
 
     Never import ``MNN.tools``: it installs packages and reports home; see `convert_onnx`.
     """
+    make_importable("_mnncengine")
     with stdout_to_stderr():
         import MNN
         import MNN.expr

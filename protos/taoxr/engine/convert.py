@@ -1,10 +1,10 @@
 """ONNX to MNN with the converter inside the wheel."""
 
 import hashlib
-import os
 import re
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,10 @@ from typing import Final
 from taoxr.errors import ModelError
 
 # `_tools` is the converter itself; the `MNN.tools` package around it installs packages and reports home.
-_PROGRAM: Final = "import sys, _tools; _tools.mnnconvert(['mnnconvert', *sys.argv[1:]])"
+_PROGRAM: Final = (
+    "import sys; from taoxr.engine._execstack import make_importable; make_importable('_tools');"
+    "import _tools; _tools.mnnconvert(['mnnconvert', *sys.argv[1:]])"
+)
 # The converter stamps a random identifier near the start of the file.
 _UUID: Final = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UUID_WITHIN: Final = 256
@@ -35,18 +38,30 @@ def convert(source: Path, target: Path, framework: str, options: Sequence[str] =
     Raises:
         ModelError: The converter failed; its last lines are in the text.
     """
-    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-    partial.unlink(missing_ok=True)
-    arguments = ["-f", framework, "--modelFile", str(source), "--MNNModel", str(partial), "--bizCode", "taoxr"]
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, *arguments, *options], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0 or not partial.is_file() or partial.stat().st_size == 0:
-        partial.unlink(missing_ok=True)
-        tail = " | ".join((done.stdout + done.stderr).strip().splitlines()[-4:])
-        raise ModelError(f"MNN could not convert {source.name} (exit {done.returncode}): {tail}")
-    _settle_identifier(partial)
-    partial.replace(target)
+    # The converter keeps weights in a file of fixed name in its working directory meanwhile: two at
+    # once in one directory spoil each other's weights without a word. So each gets its own.
+    with tempfile.TemporaryDirectory(prefix=".convert-", dir=target.parent) as scratch:
+        made = Path(scratch) / target.name
+        arguments = [
+            "-f",
+            framework,
+            "--modelFile",
+            str(source.absolute()),
+            "--MNNModel",
+            str(made.absolute()),
+        ]
+        done = subprocess.run(
+            [sys.executable, "-c", _PROGRAM, *arguments, "--bizCode", "taoxr", *options],
+            cwd=scratch,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0 or not made.is_file() or made.stat().st_size == 0:
+            tail = " | ".join((done.stdout + done.stderr).strip().splitlines()[-4:])
+            raise ModelError(f"MNN could not convert {source.name} (exit {done.returncode}): {tail}")
+        _settle_identifier(made)
+        made.replace(target)
 
 
 def _settle_identifier(path: Path) -> None:
