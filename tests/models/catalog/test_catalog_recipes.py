@@ -4,6 +4,7 @@ import shutil
 import struct
 import zipfile
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from taoxr.engine import convert_onnx
 from taoxr.errors import ModelError
 from taoxr_models.catalog import recipes
 from taoxr_models.catalog.entries import PypiSource, catalog
@@ -64,6 +66,26 @@ def test_voice_without_durations_is_refused(tmp_path: Path) -> None:
     graph.save(tmp_path / "voice.onnx")
     with pytest.raises(ModelError, match="0 Ceil nodes"):
         convert_piper(tmp_path / "voice.onnx", tmp_path / "voice.json", tmp_path)
+
+
+def test_conversions_at_once_do_not_spoil_each_other(tmp_path: Path) -> None:
+    """The converter's scratch file has a fixed name in the working directory."""
+    random = np.random.default_rng(1)
+    jobs: list[tuple[Path, Path]] = []
+    for number in range(2):
+        graph = OnnxGraph("wide")
+        y = graph.linear(graph.input("x", [1, 512]), random.standard_normal((4096, 512)).astype(np.float32))
+        graph.output("y", y, [1, 4096])
+        graph.save(tmp_path / f"{number}.onnx")
+        jobs.append((tmp_path / f"{number}.onnx", tmp_path / f"{number}.mnn"))
+    for source, target in jobs:
+        convert_onnx(source, target, ["--weightQuantBits", "8"])
+    alone = [target.read_bytes() for _source, target in jobs]
+    with ThreadPoolExecutor(2) as pool:
+        for _round in range(3):
+            list(pool.map(lambda job: convert_onnx(*job, ["--weightQuantBits", "8"]), jobs))
+            assert [target.read_bytes() for _source, target in jobs] == alone
+    assert sorted(p.suffix for p in tmp_path.iterdir()) == [".mnn", ".mnn", ".onnx", ".onnx"]
 
 
 def test_unknown_recipe_says_which_there_are(tmp_path: Path) -> None:
