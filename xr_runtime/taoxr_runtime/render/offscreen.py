@@ -36,7 +36,8 @@ class OffscreenRenderer:
 
     Args:
         format: How the target stores what is being blended. "rgba16f" rounds less where quads blend many
-            faint layers (49 against 41 dB) and costs a tenth more; tiles blend in float anyway (59 dB with either).
+            faint layers (49 against 41 dB) and costs a tenth more; tiles blend in float anyway (59 dB
+            with either).
         rasterizer: "auto" takes tiles on software drivers and quads on GPUs; both draw the same.
         profile: Measure each pass; waits for the GPU after each, which costs a little.
 
