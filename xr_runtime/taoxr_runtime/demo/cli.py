@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 
 from taoxr.client import InputMode
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.demo.mic import sound_library
 from taoxr_runtime.demo.options import check_fps, check_text, open_folder, parse_size
 from taoxr_runtime.demo.record import Prompt, Source
 from taoxr_runtime.demo.run import Demo, Plan
@@ -30,6 +32,9 @@ def demo(
         list[Path] | None, typer.Option(help="A recorded question (WAV, FLAC, OGG); may be repeated.")
     ] = None,
     text: Annotated[list[str] | None, typer.Option(help="A typed question; may be repeated.")] = None,
+    mic: Annotated[
+        bool, typer.Option("--mic", help="Ask by microphone until Ctrl-C (extra `audio`).")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("taoxr-demo"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print turns.json, and only that, to stdout.")
@@ -53,10 +58,16 @@ def demo(
     check_fps(fps)
     prompts = [read_recording(path) for path in question or []]
     prompts += [Prompt(Source.TEXT, check_text(words)) for words in text or []]
+    if mic:
+        if prompts:
+            raise InvalidInputError("--mic", True, "neither --question nor --text beside it")
+        sound_library()
     scene = load_avatar(avatar)
+    if mic and push_to_talk:
+        raise InvalidInputError("--push-to-talk", True, "no --mic beside it")
     mode = InputMode.PUSH_TO_TALK if push_to_talk else InputMode.HANDS_FREE
-    script = [Prompt(Source.SYNTHESISED, words) for words in SCRIPT]
-    plan = Plan(prompts or script, open_folder(out), plan_size, fps, mode, target)
+    script = [] if mic else [Prompt(Source.SYNTHESISED, words) for words in SCRIPT]
+    plan = Plan(prompts or script, open_folder(out), plan_size, fps, mode, target, mic)
     running = Demo(plan, Console(stderr=True, highlight=False))
     status = running.run(scene)
     if as_json:

@@ -140,8 +140,8 @@ def _event(event: Event) -> dict[str, Any]:
             case "frame_times_us":
                 out[item.name] = [int(time_us) for time_us in value]
             case "frame_weights":
-                # From float64, so that 0.3 is written as 0.3.
-                out[item.name] = np.round(value.astype(np.float64), 4).tolist()
+                # Through Python's floats, so that 0.3 is written as 0.3.
+                out[item.name] = [[round(float(weight), 4) for weight in row] for row in value]
             case "phonemes":
                 out[item.name] = [[p.symbol, p.start_us, p.end_us] for p in value]
             case "rig":

@@ -46,14 +46,21 @@ Say = Callable[[str], None]
 
 
 class Live:
-    """One conversation, from the first prompt to the last answer."""
+    """One conversation, from the first prompt to the last answer.
+
+    Attributes:
+        listens: Whether there is a voice even without prompts.
+        record: What happened so far; None before it began.
+    """
+
+    listens = False
 
     def __init__(self, client: Client, fps: float, mode: InputMode, tell: Say) -> None:
         """Args: connection, display rate, how spoken turns end, and where progress is told."""
         self._client = client
         self._fps = fps
         self._mode = mode
-        self._tell = tell
+        self.tell = tell
         self._voice = np.zeros(0, np.int16)
         self._silent_us = 0
         self._over = False
@@ -67,7 +74,7 @@ class Live:
         Raises:
             TaoxrError: The server refused something, went away or stopped answering.
         """
-        spoken = any(len(prompt.pcm) for prompt in prompts)
+        spoken = self.listens or any(len(prompt.pcm) for prompt in prompts)
         options = ConversationOptions(audio_in_hz=AUDIO_IN_HZ if spoken else 0, input_mode=self._mode)
         async with self._client.converse(options) as conversation:
             record = self.record = Record(Clock(), conversation.started, self._fps)
@@ -77,11 +84,11 @@ class Live:
                 self._report(conversation, record),
             ]
             if spoken:
-                background.append(self._speak(conversation, record))
+                background.append(self.speak(conversation, record))
             try:
                 async with asyncio.TaskGroup() as group:
                     tasks = [group.create_task(job) for job in background]
-                    await self._ask_all(conversation, record, prompts)
+                    await self.ask_all(conversation, record, prompts)
                     self._over = True
                     await conversation.end()
                     for task in tasks:
@@ -91,10 +98,11 @@ class Live:
             finally:
                 record.end_us = record.clock.now_us()
 
-    async def _ask_all(self, conversation: Conversation, record: Record, prompts: Sequence[Prompt]) -> None:
+    async def ask_all(self, conversation: Conversation, record: Record, prompts: Sequence[Prompt]) -> None:
+        """Plays the user's part; the conversation is over when this returns."""
         await asyncio.sleep(_LEAD_IN_S)
         for number, prompt in enumerate(prompts, 1):
-            self._tell(f"turn {number} of {len(prompts)}: {prompt.text or 'a recorded question'}")
+            self.tell(f"turn {number} of {len(prompts)}: {prompt.text or 'a recorded question'}")
             await self._ask(conversation, record, prompt)
             await self._answered(record)
             await asyncio.sleep(_PAUSE_S if number < len(prompts) else _LEAD_OUT_S)
@@ -131,8 +139,8 @@ class Live:
                 )
             await asyncio.sleep(_POLL_S)
 
-    async def _speak(self, conversation: Conversation, record: Record) -> None:
-        """The microphone: a block every 32 ms, of the question or of a quiet room."""
+    async def speak(self, conversation: Conversation, record: Record) -> None:
+        """Sends the user's voice: a block every 32 ms, of the question or of a quiet room."""
         rng, block = np.random.default_rng(0), 0
         base_us = record.clock.now_us()
         voiced = False
@@ -176,13 +184,14 @@ class Live:
         async for event in conversation:
             now_us = self._last_event_us = record.clock.now_us()
             record.arrivals.append(Arrival(now_us, event))
-            self._note(record, now_us, event)
+            self.note(record, now_us, event)
         if not self._over:
             raise UnavailableError("the server ended the conversation; look at the bridge's log")
 
-    def _note(self, record: Record, now_us: int, event: Event) -> None:
+    def note(self, record: Record, now_us: int, event: Event) -> None:
+        """Writes an event down that came now."""
         if isinstance(event, Notice):
-            self._tell(f"notice from the bridge: {event.error}")
+            self.tell(f"notice from the bridge: {event.error}")
         if not event.turn_id:
             return
         turn = record.turn(event.turn_id)
@@ -198,7 +207,7 @@ class Live:
                 turn.playback.push(now_us, event.start_us, len(event.pcm), last=event.last)
             case TurnState():
                 turn.states.append((now_us, event))
-                if event.state.ended and event.state is not State.DONE:
+                if event.state.ended and (event.state is not State.DONE or not turn.chunks):
                     turn.playback.stop(now_us)
             case Transcript():
                 turn.transcripts.append((now_us, event))

@@ -113,6 +113,8 @@ class Record:
         turns: Turns in order.
         arrivals: Every event, in order.
         ticks: When each picture's state was taken: picture n was due at ``n / fps``.
+        microphone: Blocks of a real microphone at 16 kHz; empty without one.
+        microphone_us: When the first of them began.
         end_us: End of the conversation; None while it runs.
     """
 
@@ -123,6 +125,8 @@ class Record:
     turns: list[Turn] = field(default_factory=list[Turn])
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
     ticks: list[int] = field(default_factory=list[int])
+    microphone: list[NDArray[np.int16]] = field(default_factory=list[NDArray[np.int16]])
+    microphone_us: int = 0
     end_us: int | None = None
 
     def turn(self, turn_id: str) -> Turn | None:

@@ -11,11 +11,12 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from taoxr.client import InputMode, ServerInfo, connect, private_bridge
+from taoxr.client import InputMode, ServerInfo, State, connect, private_bridge
 from taoxr_runtime.animation import Activity, Idle, Skeleton
 from taoxr_runtime.demo import figures
 from taoxr_runtime.demo.film import Film, save_picture, shoot
 from taoxr_runtime.demo.live import Live
+from taoxr_runtime.demo.mic_live import MicrophoneLive
 from taoxr_runtime.demo.record import Prompt, Source
 from taoxr_runtime.demo.shots import Framing
 from taoxr_runtime.demo.sound import write_sound
@@ -37,6 +38,7 @@ class Plan:
         folder: Where the results go.
         size: Width and height of the film in pixels.
         fps: Pictures per second.
+        microphone: Whether the user speaks by microphone, until Ctrl-C; then there are no prompts.
         mode: How spoken questions end.
         target: A running bridge; empty starts one.
     """
@@ -47,6 +49,7 @@ class Plan:
     fps: float
     mode: InputMode
     target: str
+    microphone: bool = False
 
 
 class Demo:
@@ -74,6 +77,10 @@ class Demo:
                 self._first_picture(stage)
                 try:
                     asyncio.run(self._converse())
+                except KeyboardInterrupt:
+                    # With a microphone this is how the user ends the conversation.
+                    if not (self._plan.microphone and self._live and self._live.record):
+                        raise
                 finally:
                     self._write_record()
                 self._shoot(stage)
@@ -82,7 +89,14 @@ class Demo:
             return INTERRUPTED
         finally:
             self._list_results()
-        return 0
+        return self._verdict()
+
+    def _verdict(self) -> int:
+        """Exit status: 1 when a question was left without its answer."""
+        failed = [turn for turn in self.figures["turns"] if turn["state"] == State.FAILED]
+        for turn in failed:
+            self._console.print(f"[red]turn {turn['turn_id']} failed[/]: see the notices above")
+        return 1 if failed else 0
 
     def _first_picture(self, stage: Stage) -> None:
         framing = Framing(stage.scene.landmarks, *self._plan.size)
@@ -106,7 +120,8 @@ class Demo:
                 prompts.append(await synthesise(client, prompt.text) if missing else prompt)
             if any(prompt.source is Source.SYNTHESISED for prompt in prompts):
                 tell("[dim]The user's voice is synthesised (the avatar's voice, pitch-shifted).[/]")
-            self._live = Live(client, plan.fps, plan.mode, tell)
+            live = MicrophoneLive if plan.microphone else Live
+            self._live = live(client, plan.fps, plan.mode, tell)
             await self._live.run(prompts)
             self._info = await client.server_info()
 

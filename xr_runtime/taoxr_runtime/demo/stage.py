@@ -75,10 +75,15 @@ class Stage:
             yield self._picture(ahead[0], ahead[1].result(), self.scene.order)
 
     def _picture(self, view: View, splats: Splats, order: NDArray[np.int32] | None) -> Picture:
-        # Below this the floor comes into the picture, and with it the shadow of the feet.
-        floor = view.position[1] + view.tangents[2] * float(np.linalg.norm(view.position[[0, 2]])) < 0.1
-        behind = backdrop(view, self._feet if floor else None)
+        behind = backdrop(view, self._feet if _sees_floor(view) else None)
         return self._renderer.render(splats, [view], behind, order)[0][..., :3]
+
+
+def _sees_floor(view: View) -> bool:
+    """Whether the lower edge of the picture meets the floor before or a little behind the avatar."""
+    ray = view.world_to_view[:3, :3].T @ np.array([0.0, view.tangents[2], -1.0])
+    reach = float(np.linalg.norm(view.position[[0, 2]])) / float(np.linalg.norm(ray[[0, 2]]))
+    return bool(view.position[1] + reach * ray[1] < 0.1)
 
 
 @contextmanager

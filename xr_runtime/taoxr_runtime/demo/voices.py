@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from taoxr.client import Client
 from taoxr.errors import InvalidInputError
+from taoxr_runtime.demo.live import AUDIO_IN_HZ
 from taoxr_runtime.demo.playback import Span
 from taoxr_runtime.demo.record import Prompt, Record, Source
 from taoxr_runtime.demo.sound import at_rate, read_sound
@@ -28,7 +29,7 @@ async def synthesise(client: Client, text: str) -> Prompt:
     """Speaks the user's part with the avatar's voice, shifted in pitch."""
     speech = await client.say(text)
     played_hz = round(speech.sample_rate_hz * _USER_PITCH)
-    return Prompt(Source.SYNTHESISED, text, at_rate(speech.pcm, played_hz, 16_000), 16_000)
+    return Prompt(Source.SYNTHESISED, text, at_rate(speech.pcm, played_hz, AUDIO_IN_HZ), AUDIO_IN_HZ)
 
 
 def read_recording(path: Path) -> Prompt:
@@ -50,6 +51,8 @@ def film_sound(record: Record, duration_us: int) -> NDArray[np.int16]:
     out = np.zeros((2, duration_us * FILM_HZ // 1_000_000), np.float32)
     for asked in record.asked:
         _add(out, asked.prompt.pcm, asked.prompt.rate_hz, asked.start_us, _USER_PAN)
+    if record.microphone:
+        _add(out, np.concatenate(record.microphone), AUDIO_IN_HZ, record.microphone_us, _USER_PAN)
     for turn in record.turns:
         rate = record.started.audio_out_hz
         spans, pieces = turn.playback.spans, [chunk for _, chunk in turn.chunks if len(chunk.pcm)]
