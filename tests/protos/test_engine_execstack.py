@@ -30,10 +30,8 @@ def test_copy_differs_in_the_flag_only_and_loads(tmp_path: Path) -> None:
     different = np.flatnonzero(np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8))
     assert different.tolist() == [flags_offset(before[:4096])]
     assert flags_offset(after[:4096]) is None
-    program = (
-        f"import sys; sys.path.insert(0, {str(copy.parent)!r}); import _mnncengine as m"
-    program += "; print(m.__file__)"
-    )
+    program = f"import sys; sys.path.insert(0, {str(copy.parent)!r})"
+    program += "; import _mnncengine as engine; print(engine.__file__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert str(copy) in done.stdout
 
