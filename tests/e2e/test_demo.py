@@ -38,7 +38,8 @@ def taoxr(*arguments: str, timeout: float = 280.0) -> subprocess.CompletedProces
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("demo")
     done = taoxr(
-        "demo", "--text", "Hello! Who are you?", "--out", str(folder), "--size", "128x160", "--fps", str(FPS), "--json"
+        "demo", "--text", "Hello! Who are you?", "--out", str(folder), "--size", "128x160", "--fps", str(FPS),
+        "--json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout)
@@ -124,7 +125,7 @@ def files(tmp_path: Path) -> Path:
         (["demo", "--out", "{0}/text.wav/below"], "--out"),
         (["demo", "--avatar", "{0}/none.nnr"], "avatar"),
         (["demo", "--mic", "--text", "x"], "--mic"),
-        (["demo", "--out", "{0}/o", "--text", "x", "--target", "127.0.0.1:9", "--size", "64x64"], "127.0.0.1:9"),
+        (["demo", "--out", "{0}/o", "--text", "x", "--target", "127.0.0.1:9"], "127.0.0.1:9"),
         (["render", "-o", "{0}/x.gif"], "--out"),
         (["render", "-o", "{0}/x.mp4"], "--text"),
         (["render", "-o", "{0}/x.png", "--expression", "smile=1"], "--expression"),
