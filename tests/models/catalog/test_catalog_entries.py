@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 from taoxr.errors import InvalidInputError, ModelError
 from taoxr_models.catalog import default_model, verified
-from taoxr_models.catalog.entries import catalog, parse
+from taoxr_models.catalog.entries import HubSource, catalog, parse
 from taoxr_models.catalog.files import check_folder
 from taoxr_models.catalog.recipes import RECIPES
+from taoxr_models.catalog.sources.hub import address
 
 pytestmark = pytest.mark.unit
 
@@ -100,6 +102,28 @@ def test_missing_model_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("TAOXR_HOME", str(tmp_path))
     with pytest.raises(ModelError, match="taoxr models pull silero-vad"):
         verified("silero-vad")
+
+
+@pytest.mark.parametrize(
+    ("kind", "variable", "default"),
+    [
+        ("huggingface", "HF_ENDPOINT", "https://huggingface.co/a/b/resolve/v1/d%2Be/x.bin"),
+        ("modelscope", "MODELSCOPE_ENDPOINT", "https://modelscope.cn/models/a/b/resolve/v1/d%2Be/x.bin"),
+    ],
+)
+def test_hub_addresses_and_their_overrides(
+    kind: Literal["huggingface", "modelscope"], variable: str, default: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = HubSource(kind=kind, repository="a/b", revision="v1", paths={"x": "d+e/x.bin"})
+    monkeypatch.delenv(variable, raising=False)
+    assert address(source, "d+e/x.bin") == default
+    monkeypatch.setenv(variable, "https://mirror.example/base/")
+    assert address(source, "x") == default.replace("d%2Be/x.bin", "x").replace(
+        default.split("/")[2], "mirror.example/base"
+    )
+    monkeypatch.setenv(variable, "http://mirror.example")
+    with pytest.raises(InvalidInputError, match="https"):
+        address(source, "x")
 
 
 def test_damage_is_told_with_both_digests(tmp_path: Path) -> None:
