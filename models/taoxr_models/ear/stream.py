@@ -38,6 +38,8 @@ _MAX_PIECE_S: Final = 14.0
 _BEFORE: Final = round(0.3 * RATE)
 _AFTER: Final = _PAUSE_FRAMES * FRAME
 _PARTIAL_EVERY: Final = round(0.5 * RATE)
+# On a busy machine partials become rarer, so that they do not take all of it from the final text.
+_PARTIAL_REST: Final = round(0.25 * RATE)
 
 
 def _frames(seconds: float) -> int:
@@ -197,6 +199,7 @@ class EarStream:
         if not job.recognition.done:
             return []
         self._spare = None
+        self._next_partial = max(self._next_partial, self._analysed + _PARTIAL_REST)
         text = " ".join([*self._utterance.texts, *([job.recognition.text] if job.recognition.text else [])])
         if not self._partials or text in ("", self._told):
             return []
