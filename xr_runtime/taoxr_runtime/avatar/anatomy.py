@@ -96,6 +96,9 @@ def load(character: Character) -> Anatomy:
     weights /= weights.sum(1, keepdims=True)
     for target, amount in character.face.items():
         _add_target(data / "mpfb2" / "targets" / f"{target}.target.gz", amount, bind)
+    groups = _groups(data / "mpfb2" / "3dobjs" / "base.obj")
+    for group, drop in character.teeth_drop.items():
+        bind[np.unique(groups[group].faces), 1] -= drop
     textures = data / "mpfb2" / "textures"
     return Anatomy(
         bind=bind,
@@ -104,7 +107,7 @@ def load(character: Character) -> Anatomy:
         bones=tuple(model.bone_labels),
         parents=np.array(model.bone_parents, np.int64),
         heads=_to_model(neutral["rest_bone_heads"][0]),
-        groups=_groups(data / "mpfb2" / "3dobjs" / "base.obj"),
+        groups=groups,
         masks={n: np.asarray(Image.open(textures / f"mpfb_{n}.jpg").convert("L")) / 255.0 for n in TEXTURES},
         segments=np.asarray(
             Image.open(data / "segmentation" / "body_parts_segmentation.png").convert("RGB"), np.int64

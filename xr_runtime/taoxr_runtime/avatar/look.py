@@ -44,7 +44,7 @@ MATERIALS: list[dict[str, Any]] = [
     _material("mouth", (0.6, 0.5, 0.5), [_lobe(0.22, 40)], occlusion_floor=0.55, shadow=0.5),
     # Teeth are lit as if open: their occlusion was measured with the mouth shut.
     _material("teeth", (0.8, 0.8, 0.8), [_lobe(0.22, 60)], occlusion_floor=0.80, shadow=0.4),
-    _material("eye", (0.9, 0.9, 0.9), [_lobe(3.0, 150), _lobe(0.05, 20)], occlusion_floor=0.45, shadow=0.35),
+    _material("eye", (0.9, 0.9, 0.9), [_lobe(3.0, 110), _lobe(0.05, 20)], occlusion_floor=0.45, shadow=0.35),
     _material("cloth", (0.20, 0.20, 0.20), [], sheen=0.14),
     _material("denim", (0.15, 0.15, 0.15), [_lobe(0.02, 8)], sheen=0.10),
     _material("shoe", (0.15, 0.15, 0.15), [_lobe(0.03, 12)], sheen=0.06),

@@ -1,13 +1,16 @@
 """Triangle meshes: vertices with skinning, cutting along a field, and regular sampling of triangles."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .anatomy import Anatomy
 from .fields import Floats, Ints, unit
-from .stance import Stance
+
+if TYPE_CHECKING:  # both need torch and anny; this module does not
+    from .anatomy import Anatomy
+    from .stance import Stance
 
 PHONG = 0.7  # weight of the curved surface over the flat triangle, for the whole avatar
 
@@ -31,7 +34,7 @@ class Vertices:
     def __len__(self) -> int:
         return len(self.bind)
 
-    def posed(self, stance: Stance) -> "Vertices":
+    def posed(self, stance: "Stance") -> "Vertices":
         """The same with ``rest`` skinned anew from ``bind``."""
         return replace(self, rest=stance.apply(self.bind, self.weights))
 
@@ -49,7 +52,7 @@ class Mesh:
         return Mesh(_take(self.vertices, used), faces.reshape(-1, 3))
 
 
-def from_anatomy(body: Anatomy, stance: Stance, faces: Ints) -> Mesh:
+def from_anatomy(body: "Anatomy", stance: "Stance", faces: Ints) -> Mesh:
     """A part of Anny's own mesh."""
     vertices = Vertices(
         body.bind, stance.apply(body.bind, body.weights), body.weights, np.arange(len(body.bind))
@@ -248,7 +251,7 @@ def cells(n: Ints) -> tuple[Ints, Floats]:
     return np.concatenate(triangle)[order], np.concatenate(weights)[order]
 
 
-def phong(mesh: "Mesh", triangle: Ints, bary: Floats, alpha: float) -> Floats:
+def phong(mesh: Mesh, triangle: Ints, bary: Floats, alpha: float) -> Floats:
     """Bind-space points of the curved surface that the `binding` node puts splats on [N,3]."""
     points, corners = mesh.vertices.bind, mesh.faces[triangle]
     normal = normals(points, mesh.faces)

@@ -40,12 +40,13 @@ def relaxed(body: Anatomy) -> Stance:
     for side, sign in (("L", 1.0), ("R", -1.0)):
         elbow, wrist = body.head(f"lowerarm01.{side}"), body.head(f"wrist.{side}")
         along = unit(wrist - elbow)
+        hinge = np.cross(elbow - body.head(f"upperarm01.{side}"), along)  # of the elbow; positive bends
         knuckles = body.head(f"finger2-1.{side}") - body.head(f"finger5-1.{side}")
         across = np.cross(along, knuckles)  # out of the back of the hand
         turns[f"clavicle.{side}"] = rotation(forward, -4 * sign)
-        turns[f"upperarm01.{side}"] = rotation(forward, -35 * sign) @ rotation(right, 7)
+        turns[f"upperarm01.{side}"] = rotation(forward, -33 * sign) @ rotation(right, 7)
         turns[f"upperarm02.{side}"] = rotation(along, sign * -2)
-        turns[f"lowerarm01.{side}"] = rotation(right, 20) @ rotation(along, sign * -4)
+        turns[f"lowerarm01.{side}"] = rotation(hinge, -26) @ rotation(along, sign * -4)
         turns[f"lowerarm02.{side}"] = rotation(along, sign * -4)
         turns[f"wrist.{side}"] = rotation(along, sign * -3)
         turns[f"upperleg01.{side}"] = rotation(forward, -5 * sign)
