@@ -78,8 +78,7 @@ class Llm:
             raise InvalidInputError(
                 "text", "a very long word", f"at most {_MAX_RUN_CHARS} characters without space"
             )
-        # Lone surrogates crash the tokenizer.
-        return list(self._core.tokenizer_encode(text.encode("utf-8", "replace").decode()))
+        return list(self._core.tokenizer_encode(_plain(text)))
 
     def render(self, messages: Sequence[tuple[str, str]]) -> str:
         """The prompt text of a conversation in the model's chat template, up to the answer's start.
@@ -87,7 +86,7 @@ class Llm:
         Args:
             messages: Pairs of role (``system``, ``user``, ``assistant``) and content.
         """
-        turns = [{"role": r, "content": c.encode("utf-8", "replace").decode()} for r, c in messages]
+        turns = [{"role": r, "content": _plain(c)} for r, c in messages]
         return str(self._chat.apply_chat_template(turns))
 
     def rewind(self, length: int) -> None:
@@ -130,3 +129,8 @@ class Llm:
         self._tokens.extend(ids)
         self._held = len(self._tokens)
         return logits
+
+
+def _plain(text: str) -> str:
+    """The text without what MNN's tokenizer does not stand: lone surrogates (crash), NUL (cuts the text)."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()

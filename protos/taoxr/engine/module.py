@@ -87,7 +87,7 @@ class Module:
             self._module = mnn().nn.load_module_from_file(
                 str(path), list(inputs), list(outputs), runtime_manager=self._runtime
             )
-        except Exception as error:  # noqa: BLE001  MNN raises SystemError, RuntimeError or bare Exception
+        except Exception as error:  # MNN raises SystemError, RuntimeError or bare Exception
             raise ModelError(f"MNN cannot load {path}: {error}") from error
 
     def forward(self, *inputs: Variable) -> list[Variable]:

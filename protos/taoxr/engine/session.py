@@ -38,7 +38,7 @@ class Session:
             self._net.resizeSession(self._session)
         except ModelError:
             raise
-        except Exception as error:  # noqa: BLE001  MNN raises SystemError, RuntimeError or bare Exception
+        except Exception as error:  # MNN raises SystemError, RuntimeError or bare Exception
             raise ModelError(f"MNN cannot make a session of {path}: {error}") from error
         self._inputs: dict[str, Any] = self._net.getSessionInputAll(self._session)
         self._shapes = dict(shapes)
