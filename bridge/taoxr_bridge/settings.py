@@ -68,7 +68,7 @@ class Settings(BaseSettings):
     history_chars: int = Field(4000, ge=200)
     endpoint_silence_ms: int = Field(0, ge=0, le=5000)
     barge_in: Literal["speech", "words", "none"] = "words"
-    sentence_pause_ms: int = Field(180, ge=0, le=2000)
+    sentence_pause_ms: int = Field(120, ge=0, le=2000)
     idle_timeout_s: float = Field(600.0, gt=0)
     worker_wait_s: float = Field(20.0, gt=0)
     start_timeout_s: float = Field(120.0, gt=0)

@@ -20,6 +20,8 @@ _STEP_US: Final = 20_000
 _STEPS_PER_SECOND: Final = 50
 _CHUNK_US: Final = 8 * _STEP_US
 _BYTES: Final = 2
+# Silence left at the end of a clause that was cut in the middle of a sentence.
+_JOIN_US: Final = 40_000
 # Enough for coarticulation to cross the join of two clauses.
 _PREVIOUS_PHONEMES: Final = 6
 
@@ -74,9 +76,8 @@ async def add_voice(clauses: Pipe[str], voiced: Pipe[Voiced], voice: Voice, stag
             raise UnavailableError(
                 f"the tts worker speaks at {reply.sample_rate_hz} Hz but said {voice.sample_rate_hz} Hz"
             )
-        pause_ms = 0 if text.rstrip()[-1] in ",;:" else voice.pause_ms
         stages.mark("tts_first_audio")
-        await voiced.put(_padded(index, text, reply, pause_ms))
+        await voiced.put(_padded(index, text, reply, voice.pause_ms))
         index += 1
     await voiced.close()
 
@@ -156,12 +157,18 @@ def check_rate(sample_rate_hz: int) -> None:
 def _padded(index: int, text: str, reply: tts_pb2.SynthesizeResponse, pause_ms: int) -> Voiced:
     if not reply.pcm:
         return Voiced(index, text, b"", ())
-    step = reply.sample_rate_hz // _STEPS_PER_SECOND * _BYTES
-    silence = reply.sample_rate_hz * pause_ms // 1000 * _BYTES
-    pcm = reply.pcm + bytes(silence)
-    pcm += bytes(-len(pcm) % step)
-    phonemes = list(reply.phonemes)
-    spoken_us, end_us = duration(reply.pcm, reply.sample_rate_hz), duration(pcm, reply.sample_rate_hz)
+    pcm, phonemes = reply.pcm, list(reply.phonemes)
+    ending = text.rstrip()[-1]
+    if ending.isalnum() and phonemes and phonemes[-1].symbol in ("", "_"):
+        # The clause goes on: the silence that the voice ends with would tear it in two.
+        last = phonemes[-1]
+        last.end_us = min(last.end_us, last.start_us + _JOIN_US)
+        pcm = pcm[: last.end_us * reply.sample_rate_hz // 1_000_000 * _BYTES]
+    elif ending not in ",;:":
+        pcm += bytes(reply.sample_rate_hz * pause_ms // 1000 * _BYTES)
+    pcm += bytes(-len(pcm) % (reply.sample_rate_hz // _STEPS_PER_SECOND * _BYTES))
+    # From the end of the last phoneme, not of the audio: the two may be rounded differently.
+    spoken_us, end_us = max((p.end_us for p in phonemes), default=0), duration(pcm, reply.sample_rate_hz)
     if end_us > spoken_us:
         phonemes.append(common_pb2.PhonemeTiming(symbol="_", start_us=spoken_us, end_us=end_us))
     return Voiced(index, text, pcm, phonemes)

@@ -209,6 +209,10 @@ class Fakes:
     async def stop(self, role: str) -> None:
         await self.servers.pop(role).stop(None)
 
+    async def stop_all(self) -> None:
+        for role in tuple(self.servers):
+            await self.stop(role)
+
 
 MakeBridge = Callable[..., Any]
 
@@ -221,13 +225,13 @@ def fake_bridge(tmp_path_factory: pytest.TempPathFactory) -> MakeBridge:
     async def make(**settings: Any) -> AsyncGenerator[tuple[Client, Fakes]]:
         fakes = Fakes(tmp_path_factory.mktemp("w"))
         async with AsyncExitStack() as stack:
+            # A server that is collected without having been stopped hangs gRPC.
+            stack.push_async_callback(fakes.stop_all)
             for role in fakes.targets:
                 await fakes.start(role)
             chosen = Settings(port=0, worker_wait_s=5.0, **settings)
             target = await stack.enter_async_context(bridge(chosen, fakes.targets))
             client = await stack.enter_async_context(connect(target))
             yield client, fakes
-            for role in tuple(fakes.servers):
-                await fakes.stop(role)
 
     return make

@@ -316,7 +316,7 @@ async def test_say_is_not_paced_and_checks_its_text(fake_bridge):
     async with fake_bridge() as (client, _fakes):
         async with asyncio.timeout(5):
             speech = await client.say(LONG, frame_rate=60)
-        assert len(speech.pcm) / speech.sample_rate_hz > 20
+        assert len(speech.pcm) / speech.sample_rate_hz > 15
         np.testing.assert_array_equal(
             speech.face.times_us, np.round(np.arange(len(speech.face.times_us)) * 1e6 / 60)
         )
@@ -333,3 +333,11 @@ async def test_animate_audio(fake_bridge):
         assert len(track.times_us) == 25
         with pytest.raises(InvalidInputError, match="sample_rate_hz"):
             await client.animate_audio(np.zeros(10, np.int16), 100)
+
+
+async def test_a_clause_cut_in_the_middle_of_a_sentence_gets_no_pause(fake_bridge):
+    async with fake_bridge(sentence_pause_ms=500) as (client, _fakes):
+        speech = await client.say("one two three four five six seven eight nine. Ten.")
+    pauses = [p.end_us - p.start_us for p in speech.phonemes if p.symbol == "_"]
+    # The padding to 20 ms after "eight", then a pause after each sentence.
+    assert [pause >= 500_000 for pause in pauses] in ([False, True, True], [True, True])

@@ -1,0 +1,109 @@
+"""Every payload of a response becomes its event, and every field arrives."""
+
+import dataclasses
+
+import grpc
+import numpy as np
+import pytest
+from google.rpc import status_pb2
+
+from taoxr.client import events
+from taoxr.errors import BusyError, TaoxrError, UnavailableError
+from taoxr.rpc import status_of
+from taoxr.v1 import common_pb2
+from taoxr.v1 import conversation_pb2 as pb
+
+pytestmark = pytest.mark.unit
+
+RIG = common_pb2.RigDescription(space="arkit52", blendshape_names=["a", "b"], frame_rate=30, provisional=True)
+STARTED = pb.SessionStarted(
+    session_id="s",
+    audio_in=common_pb2.AudioFormat(sample_rate_hz=16000),
+    audio_out=common_pb2.AudioFormat(sample_rate_hz=1000),
+    rig=RIG,
+    lead_us=5,
+)
+MEDIA = pb.MediaChunk(
+    start_us=20_000,
+    pcm=np.array([1, -2, 3], "<i2").tobytes(),
+    frames=[common_pb2.Frame(time_us=21_000, weights=[0.25, 0.5])],
+    clause=3,
+    clause_text="Hi.",
+    phonemes=[common_pb2.PhonemeTiming(symbol="h", start_us=20_000, end_us=23_000)],
+    last=True,
+)
+PAYLOADS = {
+    "session_started": STARTED,
+    "speech_activity": pb.SpeechActivity(kind=pb.SpeechActivity.KIND_STARTED, offset_us=7),
+    "transcript": pb.Transcript(text="t", is_final=True, start_us=1, end_us=2),
+    "turn": pb.TurnState(state=pb.TurnState.STATE_DONE, heard_text="h"),
+    "text_delta": pb.TextDelta(text="d"),
+    "media": MEDIA,
+    "metrics": pb.TurnMetrics(stages_ms={"asr": 1.5}, prompt_tokens=1, reused_tokens=2, answer_tokens=3),
+    "notice": status_of(BusyError("busy", 1.5)),
+}
+SESSION = events.session_from_proto(STARTED)
+
+
+def test_the_table_above_is_whole():
+    fields = {f.name for f in pb.ConverseResponse.DESCRIPTOR.oneofs_by_name["payload"].fields}
+    assert set(PAYLOADS) == fields
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_each_payload_has_an_event_with_every_field_filled(name: str):
+    response = pb.ConverseResponse(seq=4, turn_id="t", epoch=2, **{name: PAYLOADS[name]})
+    event = events.from_proto(response, SESSION)
+    assert event is not None
+    assert (event.seq, event.epoch) == (4, 2)
+    for field in dataclasses.fields(event):
+        value = getattr(event, field.name)
+        if field.name != "turn_id" or name != "session_started":
+            assert np.size(value) if isinstance(value, np.ndarray) else value, field.name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        event.seq = 5
+
+
+def test_media_are_arrays_on_the_turns_clock():
+    chunk = events.media_from_proto(MEDIA, SESSION)
+    np.testing.assert_array_equal(chunk.pcm, np.array([1, -2, 3], np.int16))
+    np.testing.assert_array_equal(chunk.frame_times_us, [21_000])
+    np.testing.assert_array_equal(chunk.frame_weights, np.array([[0.25, 0.5]], np.float32))
+    assert (chunk.pcm.dtype, chunk.frame_times_us.dtype, chunk.frame_weights.dtype) == ("i2", "i8", "f4")
+    assert chunk.end_us == 23_000
+    assert chunk.phonemes == (events.Phoneme("h", 20_000, 23_000),)
+
+
+def test_a_chunk_without_frames_still_has_columns():
+    chunk = events.media_from_proto(pb.MediaChunk(pcm=b"\0\0"), SESSION)
+    assert chunk.frame_weights.shape == (0, 2)
+
+
+@pytest.mark.parametrize("error", [BusyError("busy", 2.5), UnavailableError("gone"), TaoxrError("odd")])
+def test_a_notice_holds_the_servers_exception(error: TaoxrError):
+    notice = events.from_proto(pb.ConverseResponse(notice=status_of(error)), SESSION)
+    assert isinstance(notice, events.Notice)
+    assert type(notice.error) is type(error)
+    assert str(notice.error) == str(error)
+    if isinstance(error, BusyError):
+        assert notice.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert notice.error.retry_after_s == 2.5
+
+
+def test_a_notice_of_another_server_and_unknown_payloads():
+    status = status_pb2.Status(code=14, message="m")
+    notice = events.from_proto(pb.ConverseResponse(notice=status), SESSION)
+    assert (notice.code, str(notice.error)) == (grpc.StatusCode.UNAVAILABLE, "m")
+    assert events.from_proto(pb.ConverseResponse(), SESSION) is None
+    assert events.from_proto(pb.ConverseResponse(turn=pb.TurnState()), SESSION) is None
+
+
+def test_every_state_of_the_protocol_is_known():
+    values = [v for v in pb.TurnState.State.values() if v != pb.TurnState.STATE_UNSPECIFIED]
+    states = [
+        events.from_proto(pb.ConverseResponse(turn=pb.TurnState(state=v)), SESSION).state for v in values
+    ]
+    assert sorted(states) == sorted(events.State)
+    assert [s for s in events.State if s.ended] == [
+        events.State.DONE, events.State.INTERRUPTED, events.State.FAILED,
+    ]  # fmt: skip
