@@ -75,7 +75,11 @@ class Live:
             TaoxrError: The server refused something, went away or stopped answering.
         """
         spoken = self.listens or any(len(prompt.pcm) for prompt in prompts)
-        options = ConversationOptions(audio_in_hz=AUDIO_IN_HZ if spoken else 0, input_mode=self._mode)
+        options = ConversationOptions(
+            audio_in_hz=AUDIO_IN_HZ if spoken else 0,
+            input_mode=self._mode,
+            temperature=0.0,  # the likeliest words, so that a demo repeats
+        )
         async with self._client.converse(options) as conversation:
             record = self.record = Record(Clock(), conversation.started, self._fps)
             background = [
