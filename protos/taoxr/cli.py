@@ -16,12 +16,15 @@ _GROUP: Final = "taoxr.commands"
 # Kept here so that `taoxr --help` imports no part.
 _SUMMARIES: Final = {
     "demo": "Converse with the avatar live and make a video of it.",
+    "doctor": "Check this machine: engine, graphics, headset, sound, models.",
     "models": "List, pull, verify and locate models.",
     "nnr": "Inspect and validate .nnr scenes.",
     "render": "Render the avatar speaking a text or a WAV.",
     "say": "Speak a text: WAV and face frames.",
     "serve": "Run the bridge: the gRPC server with its model workers.",
     "talk": "Converse in the terminal.",
+    "view": "Converse with the avatar in a window.",
+    "xr": "Converse with the avatar in a headset (OpenXR).",
 }
 
 
