@@ -1,6 +1,7 @@
 """A question in a stereo WAV at 44.1 kHz; a spoken, animated answer; all through real processes."""
 
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,7 @@ def assert_one_clock(chunks: list[MediaChunk]) -> None:
     """Audio without gaps; each chunk has exactly the frames of its span; one even grid of frames."""
     assert chunks[0].start_us == 0
     assert chunks[-1].last
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert abs(after.start_us - before.end_us) <= 1
     for chunk in chunks:
         assert np.all((chunk.frame_times_us >= chunk.start_us) & (chunk.frame_times_us < chunk.end_us))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from taoxr.engine._execstack import make_importable
@@ -36,7 +37,7 @@ def mnn() -> Any:
     """
     make_importable("_mnncengine")
     with stdout_to_stderr():
-        import MNN
-        import MNN.expr
-        import MNN.nn
-    return MNN
+        engine = import_module("MNN")
+        for part in ("MNN.expr", "MNN.nn"):
+            import_module(part)
+    return engine

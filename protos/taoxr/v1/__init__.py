@@ -1,0 +1,1 @@
+"""Generated code of the public protocol ``taoxr.v1``."""

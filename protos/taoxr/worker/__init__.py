@@ -1,0 +1,1 @@
+"""Protocols between the bridge and its workers."""

@@ -1,0 +1,1 @@
+"""Generated code of ``taoxr.worker.v1``."""
