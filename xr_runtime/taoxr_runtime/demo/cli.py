@@ -20,7 +20,7 @@ from taoxr_runtime.demo.voices import read_recording
 app = typer.Typer(add_completion=False)
 
 SCRIPT: Final = (
-    "Hello! Who are you?",
+    "Hello, how are you today?",
     "What is the capital of France?",
     "Why do people like music?",
 )
