@@ -3,8 +3,8 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 
 from grpc import aio
@@ -25,6 +25,8 @@ from taoxr_bridge.tasks import nursery
 
 # A rough guess at how long somebody else's conversation goes on.
 _RETRY_S: Final = 5.0
+# A client that opens a conversation right after its last one finds that one still being taken down.
+_HANDOVER_S: Final = 0.5
 
 
 class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
@@ -34,6 +36,7 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         self._workers = supervisor
         self._settings = settings
         self._active = 0
+        self._freed = asyncio.Event()
 
     # The generated base class knows only generators; grpc.aio also takes a coroutine that writes
     # by itself, and only in one of those may a task group live as long as the call.
@@ -41,7 +44,7 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         self, request_iterator: AsyncIterator[pb.ConverseRequest], context: Any
     ) -> None:
         """Runs one conversation."""
-        with self._place():
+        async with self._place():
             first = await anext(request_iterator, None)
             if first is None or first.WhichOneof("payload") != "config":
                 given = "no request" if first is None else first.WhichOneof("payload")
@@ -83,17 +86,22 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             active_conversations=self._active,
         )
 
-    @contextmanager
-    def _place(self) -> Generator[None]:
-        if self._active >= self._settings.max_conversations:
-            raise BusyError(
-                f"all {self._settings.max_conversations} conversations are taken; try again later", _RETRY_S
-            )
+    @asynccontextmanager
+    async def _place(self) -> AsyncGenerator[None]:
+        most = self._settings.max_conversations
+        try:
+            async with asyncio.timeout(_HANDOVER_S):
+                while self._active >= most:
+                    self._freed.clear()
+                    await self._freed.wait()
+        except TimeoutError:
+            raise BusyError(f"all {most} conversations are taken; try again later", _RETRY_S) from None
         self._active += 1
         try:
             yield
         finally:
             self._active -= 1
+            self._freed.set()
 
     async def _voice(self, field: str, frame_rate: float) -> Voice:
         tts, wait_s = self._workers["tts"], self._settings.worker_wait_s

@@ -159,11 +159,9 @@ def _padded(index: int, text: str, reply: tts_pb2.SynthesizeResponse, pause_ms: 
         return Voiced(index, text, b"", ())
     pcm, phonemes = reply.pcm, list(reply.phonemes)
     ending = text.rstrip()[-1]
-    if ending.isalnum() and phonemes and phonemes[-1].symbol in ("", "_"):
-        # The clause goes on: the silence that the voice ends with would tear it in two.
-        last = phonemes[-1]
-        last.end_us = min(last.end_us, last.start_us + _JOIN_US)
-        pcm = pcm[: last.end_us * reply.sample_rate_hz // 1_000_000 * _BYTES]
+    if ending.isalnum():
+        # The sentence goes on: the silence that the voice ends with would tear it in two.
+        pcm = _without_end(pcm, phonemes, reply.sample_rate_hz)
     elif ending not in ",;:":
         pcm += bytes(reply.sample_rate_hz * pause_ms // 1000 * _BYTES)
     pcm += bytes(-len(pcm) % (reply.sample_rate_hz // _STEPS_PER_SECOND * _BYTES))
@@ -172,6 +170,15 @@ def _padded(index: int, text: str, reply: tts_pb2.SynthesizeResponse, pause_ms: 
     if end_us > spoken_us:
         phonemes.append(common_pb2.PhonemeTiming(symbol="_", start_us=spoken_us, end_us=end_us))
     return Voiced(index, text, pcm, phonemes)
+
+
+def _without_end(pcm: bytes, phonemes: Sequence[common_pb2.PhonemeTiming], sample_rate_hz: int) -> bytes:
+    """The audio with all but `_JOIN_US` of its last silence cut off; shortens the last phoneme as well."""
+    if not phonemes or phonemes[-1].symbol not in ("", "_"):
+        return pcm
+    last = phonemes[-1]
+    last.end_us = min(last.end_us, last.start_us + _JOIN_US)
+    return pcm[: last.end_us * sample_rate_hz // 1_000_000 * _BYTES]
 
 
 def _shifted(phoneme: common_pb2.PhonemeTiming, by_us: int) -> common_pb2.PhonemeTiming:

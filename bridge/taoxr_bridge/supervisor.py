@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -190,16 +190,17 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
     """Stops a process that still runs: SIGTERM, and SIGKILL when that does not help."""
     if process.returncode is not None:
         return
-    process.terminate()
-    try:
-        async with asyncio.timeout(_STOP_S):
+    with suppress(ProcessLookupError):  # it may end by itself meanwhile
+        process.terminate()
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
             await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-    except asyncio.CancelledError:
-        process.kill()
-        raise
+        except asyncio.CancelledError:
+            process.kill()
+            raise
 
 
 def _reason(last_line: str) -> str:

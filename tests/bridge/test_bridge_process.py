@@ -22,7 +22,6 @@ from typer.testing import CliRunner
 
 from taoxr import arkit
 from taoxr.client import (
-    Client,
     Conversation,
     ConversationOptions,
     Event,
@@ -109,12 +108,6 @@ def jaw(chunks: list[MediaChunk]) -> np.ndarray:
     return np.concatenate([c.frame_weights for c in chunks])[:, JAW]
 
 
-async def idle(client: Client) -> None:
-    """Returns when the place of the conversation before is free again."""
-    while (await client.server_info()).active_conversations:
-        pass
-
-
 async def test_text_turn_gives_speech_with_moving_lips_clause_by_clause(target: str):
     async with connect(target) as client, client.converse() as conversation:
         await conversation.send_text("What is the capital of France?")
@@ -140,7 +133,6 @@ async def test_text_turn_gives_speech_with_moving_lips_clause_by_clause(target: 
 
 async def test_spoken_turn_from_a_stereo_recording(target: str, tmp_path: Path):
     async with connect(target) as client:
-        await idle(client)
         speech = await client.say("What is the capital of France?")
         pcm = soxr.resample(speech.pcm.astype(np.float32) / 32768, speech.sample_rate_hz, 44100)
         soundfile.write(tmp_path / "q.wav", np.stack([pcm, 0.5 * pcm], axis=1), 44100)
@@ -157,38 +149,33 @@ async def test_spoken_turn_from_a_stereo_recording(target: str, tmp_path: Path):
 
 
 async def test_after_an_interruption_the_lips_move_again(target: str):
-    async with connect(target) as client:
-        await idle(client)
-        async with client.converse() as conversation:
-            await conversation.send_text("Why is the sky blue? Tell me about it.")
-            async for event in conversation:
-                if isinstance(event, MediaChunk):
-                    break
-            await conversation.interrupt(played_us=event.end_us)
-            interrupted = await until_end(conversation)
-            assert interrupted[-1].state is State.INTERRUPTED
-            assert not media(interrupted)
-            await conversation.send_text("What is the capital of France?")
-            events = await until_end(conversation)
+    async with connect(target) as client, client.converse() as conversation:
+        await conversation.send_text("Why is the sky blue? Tell me about it.")
+        async for event in conversation:
+            if isinstance(event, MediaChunk):
+                break
+        await conversation.interrupt(played_us=event.end_us)
+        interrupted = await until_end(conversation)
+        assert interrupted[-1].state is State.INTERRUPTED
+        assert not media(interrupted)
+        await conversation.send_text("What is the capital of France?")
+        events = await until_end(conversation)
     assert events[-1].state is State.DONE
     assert np.ptp(jaw(media(events))) > 0.05
     assert media(events)[0].frame_times_us[0] == 0
 
 
 async def test_second_conversation_is_refused(target: str):
-    async with connect(target) as client:
-        await idle(client)
-        async with client.converse():
-            with pytest.raises(BusyError):
-                async with client.converse():
-                    pass
-            speech = await client.say("Saying is independent of it.")
-            assert len(speech.pcm)
+    async with connect(target) as client, client.converse():
+        with pytest.raises(BusyError):
+            async with client.converse():
+                pass
+        speech = await client.say("Saying is independent of it.")
+        assert len(speech.pcm)
 
 
 async def test_killed_worker_comes_back(target: str):
     async with connect(target) as client:
-        await idle(client)
         before = {w.role: w for w in (await client.server_info()).workers}
         async with client.converse() as conversation:
             await conversation.send_text("Tell me about music.")

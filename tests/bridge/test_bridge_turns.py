@@ -200,8 +200,7 @@ async def test_second_conversation_is_refused_with_a_time_to_retry(fake_bridge):
                     pass
             assert refused.value.retry_after_s > 0
             assert (await client.server_info()).active_conversations == 1
-        while (await client.server_info()).active_conversations:
-            pass
+        # At once: the place is kept for a moment while the last conversation is taken down.
         async with client.converse() as conversation:
             await conversation.send_text("hi")
             await until(conversation, State.DONE)
@@ -338,6 +337,8 @@ async def test_animate_audio(fake_bridge):
 async def test_a_clause_cut_in_the_middle_of_a_sentence_gets_no_pause(fake_bridge):
     async with fake_bridge(sentence_pause_ms=500) as (client, _fakes):
         speech = await client.say("one two three four five six seven eight nine. Ten.")
-    pauses = [p.end_us - p.start_us for p in speech.phonemes if p.symbol == "_"]
-    # The padding to 20 ms after "eight", then a pause after each sentence.
-    assert [pause >= 500_000 for pause in pauses] in ([False, True, True], [True, True])
+    letters = [(p.symbol, p.end_us - p.start_us) for p in speech.phonemes if p.symbol in ("t", "n", "_")]
+    # No silence between "eight" and "nine", and a pause after each sentence.
+    assert letters[-6:] == [
+        ("t", 60_000), ("n", 60_000), ("n", 60_000), ("_", 500_000), ("n", 60_000), ("_", 500_000),
+    ]  # fmt: skip

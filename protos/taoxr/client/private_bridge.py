@@ -5,7 +5,7 @@ import json
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -63,7 +63,8 @@ def _tail(log: Path) -> str:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
+    # It may have ended by itself a moment ago, say by the Ctrl-C that ends us.
+    with suppress(ProcessLookupError):
         process.terminate()
         try:
             async with asyncio.timeout(_STOP_S):
