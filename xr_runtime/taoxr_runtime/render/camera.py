@@ -54,6 +54,33 @@ class View:
         _check_rigid(self.world_to_view)
         _check_perspective(self.projection)
 
+    @staticmethod
+    def from_pose(
+        position: ArrayLike,
+        orientation: ArrayLike,
+        angles: tuple[float, float, float, float],
+        size: tuple[int, int],
+        near: float = 0.05,
+        far: float = 100.0,
+    ) -> View:
+        """An eye as OpenXR's ``XrView`` describes it.
+
+        Args:
+            position: [3], of the eye, metres, world frame (``XrPosef.position``).
+            orientation: [4], quaternion (x, y, z, w) that turns view axes to world axes, of any length.
+            angles: (left, right, up, down) of ``XrFovf`` in radians; left and down are usually negative.
+            size: (width, height) in pixels.
+            near: Near plane in metres.
+            far: Far plane in metres, ``math.inf`` allowed.
+
+        Returns:
+            The view.
+
+        Raises:
+            InvalidInputError: A number is not finite or out of range, or the quaternion is 0.
+        """
+        return View(pose_to_view(position, orientation), perspective_from_angles(*angles, near, far), *size)
+
     @property
     def position(self) -> NDArray[np.float64]:
         """Where the eye is, float64 [3], metres, world frame."""
@@ -178,6 +205,35 @@ def look_at(
     pose[:3, :3] = rotation
     pose[:3, 3] = -rotation @ vectors["eye"]
     return pose
+
+
+def pose_to_view(position: ArrayLike, orientation: ArrayLike) -> NDArray[np.float64]:
+    """World to view matrix of an eye given by position and quaternion; see ``View.from_pose``.
+
+    Returns:
+        float64 [4, 4].
+
+    Raises:
+        InvalidInputError: A number is not finite, or the quaternion is 0.
+    """
+    point, quaternion = np.asarray(position, np.float64), np.asarray(orientation, np.float64)
+    if point.shape != (3,) or not np.isfinite(point).all():
+        raise InvalidInputError("position", point.tolist(), "three finite numbers")
+    norm = float(np.linalg.norm(quaternion))
+    if quaternion.shape != (4,) or not 0 < norm < math.inf:
+        raise InvalidInputError("orientation", quaternion.tolist(), "a quaternion (x, y, z, w) other than 0")
+    x, y, z, w = quaternion / norm
+    to_world = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    matrix = np.eye(4)
+    matrix[:3, :3] = to_world.T
+    matrix[:3, 3] = -to_world.T @ point
+    return matrix
 
 
 def centre(views: Sequence[View]) -> NDArray[np.float64]:

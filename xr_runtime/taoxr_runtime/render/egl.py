@@ -13,7 +13,6 @@ from typing import Any
 from taoxr.errors import UnavailableError
 from taoxr_runtime.render import gl
 
-_VERSION = (4, 5)
 _SURFACELESS_MESA = 0x31DD
 _DEVICE_EXT = 0x313F
 
@@ -40,6 +39,31 @@ class Context:
     def open(self) -> bool:
         """True until ``release``."""
         return self._context is not None
+
+    @property
+    def display(self) -> Any:
+        """PyOpenGL's ``EGLDisplay``, for XR bindings."""
+        return self._display
+
+    @property
+    def context(self) -> Any:
+        """PyOpenGL's ``EGLContext``; None after ``release``."""
+        return self._context
+
+    @property
+    def config(self) -> Any:
+        """An ``EGLConfig`` for OpenGL: XR bindings ask for one, though the context was made without.
+
+        Raises:
+            UnavailableError: The driver lists none.
+        """
+        egl = self._egl
+        wanted = (egl.EGL_RENDERABLE_TYPE, egl.EGL_OPENGL_BIT, egl.EGL_SURFACE_TYPE, egl.EGL_PBUFFER_BIT)
+        attributes = (ctypes.c_int * 5)(*(int(number) for number in (*wanted, egl.EGL_NONE)))
+        configs, count = (egl.EGLConfig * 1)(), ctypes.c_int()
+        if not egl.eglChooseConfig(self._display, attributes, configs, 1, count) or not count.value:
+            raise UnavailableError("the EGL driver lists no configuration for OpenGL")
+        return configs[0]
 
     def make_current(self) -> None:
         """Make this the thread's current context.
@@ -89,7 +113,7 @@ def _open(egl: Any) -> tuple[Any, Any]:
             tried.append(f"{name}: {error}")
         _close_display(egl, display)
     raise UnavailableError(
-        f"no OpenGL {_VERSION[0]}.{_VERSION[1]} driver: {'; '.join(tried) or 'EGL lists no device'}; "
+        f"no OpenGL {gl.VERSION[0]}.{gl.VERSION[1]} driver: {'; '.join(tried) or 'EGL lists no device'}; "
         f"install a GPU driver or Mesa's software one: apt-get install {gl.PACKAGES}"
     )
 
@@ -120,8 +144,8 @@ def _create_context(egl: Any, display: Any) -> Any:
     if not egl.eglBindAPI(egl.EGL_OPENGL_API):
         raise _RefusedError("has OpenGL ES only")
     wanted = {
-        egl.EGL_CONTEXT_MAJOR_VERSION: _VERSION[0],
-        egl.EGL_CONTEXT_MINOR_VERSION: _VERSION[1],
+        egl.EGL_CONTEXT_MAJOR_VERSION: gl.VERSION[0],
+        egl.EGL_CONTEXT_MINOR_VERSION: gl.VERSION[1],
         egl.EGL_CONTEXT_OPENGL_PROFILE_MASK: egl.EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
     }
     flat = [int(number) for pair in wanted.items() for number in pair]
@@ -129,7 +153,7 @@ def _create_context(egl: Any, display: Any) -> Any:
     context = egl.eglCreateContext(display, None, egl.EGL_NO_CONTEXT, attributes)
     if not _address(context):
         raise _RefusedError(
-            f"has no OpenGL {_VERSION[0]}.{_VERSION[1]} core profile (EGL error {egl.eglGetError():#x})"
+            f"has no OpenGL {gl.VERSION[0]}.{gl.VERSION[1]} core profile (EGL error {egl.eglGetError():#x})"
         )
     return context
 

@@ -1,6 +1,8 @@
-"""Splats on the GPU, and the pass that both rasterizers share: projecting them for one view."""
+"""Splats on the GPU, and the pass that both rasterizers share: projecting them for the eyes."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +13,12 @@ from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.reference import JACOBIAN_MARGIN
 from taoxr_runtime.splats import Splats
 
-MAX_SPLATS = 1 << 22
-"""What fits the smallest storage buffer that OpenGL 4.5 drivers offer in practice, 128 MiB."""
+MAX_EYES = 2
+"""Views that one pass over the splats serves; the shader has the same. More views take more passes."""
+
+MAX_SPLATS = 1 << 21
+"""Footprints of this many for two eyes fit 128 MiB, the smallest storage buffer that drivers offer in
+practice."""
 
 WORDS = 8
 """Size of a footprint: centre (2), long axis (2), short axis, reach, two words of colour and opacity."""
@@ -21,6 +27,8 @@ BINDING = 5
 """Storage binding at which the rasterizers' shaders find the footprints."""
 
 _GROUP = 128
+_ALIGNMENT = 8
+"""Footprints: a buffer may be bound from multiples of 256 bytes on."""
 
 
 class Footprints:
@@ -36,6 +44,7 @@ class Footprints:
             name: gl.Buffer()
             for name in ("means", "covariances", "opacities", "colors", "order", "footprints")
         }
+        self._stride = 0
         self.count = 0
 
     def upload(self, splats: Splats, order: NDArray[np.uint32]) -> None:
@@ -51,47 +60,54 @@ class Footprints:
         if max(len(splats), len(order)) > MAX_SPLATS:
             raise InvalidInputError("splats", len(splats), f"at most {MAX_SPLATS}")
         self.count = len(order)
+        self._stride = max(-(-self.count // _ALIGNMENT), 1) * _ALIGNMENT
         self._buffers["means"].write(splats.means)
         self._buffers["covariances"].write(splats.covariances)
         self._buffers["opacities"].write(splats.opacities)
         self._buffers["order"].write(order)
-        self.upload_colors(splats.colors_srgb)
+        self._buffers["colors"].write(splats.colors_srgb)
+        self._program.set_uint("eye_colors", 0)
 
-    def upload_colors(self, colors_srgb: NDArray[np.float32]) -> None:
-        """Replace the colours only, float32 [N, 3]: for views that see other ones."""
-        self._buffers["colors"].write(colors_srgb)
+    def upload_colors(self, colors_srgb: Sequence[NDArray[np.float32]]) -> None:
+        """Replace the colours only: for eyes that see different ones, float32 [N, 3] each."""
+        self._buffers["colors"].write(np.stack(colors_srgb))
+        self._program.set_uint("eye_colors", colors_srgb[0].size)
 
-    def project(self, view: View) -> None:
-        """Make the footprints for one view; those that it does not see get a reach of 0.
+    def project(self, views: Sequence[View]) -> None:
+        """Make the footprints for the eyes, reading each splat once; those not seen get a reach of 0.
 
         Args:
-            view: The eye.
+            views: 1 to ``MAX_EYES`` eyes.
         """
-        left, right, down, up = view.tangents
-        margin_x, margin_y = JACOBIAN_MARGIN * (right - left), JACOBIAN_MARGIN * (up - down)
         program = self._program
         program.set_uint("count", self.count)
-        program.set_matrix("world_to_view", view.world_to_view)
-        program.set("focal", *view.focal)
-        program.set("principal", *view.principal)
-        program.set("size", view.width, view.height)
-        program.set("tangent_limits", left - margin_x, right + margin_x, down - margin_y, up + margin_y)
-        program.set("near", view.near)
-        self._buffers["footprints"].reserve(max(self.count, 1) * WORDS * 4)
+        program.set_uint("stride", self._stride)
+        program.set_uint("eye_count", len(views))
+        for number, view in enumerate(views):
+            left, right, down, up = view.tangents
+            margin_x, margin_y = JACOBIAN_MARGIN * (right - left), JACOBIAN_MARGIN * (up - down)
+            limits = (left - margin_x, right + margin_x, down - margin_y, up + margin_y)
+            program.set_matrix(f"eyes[{number}].world_to_view", view.world_to_view)
+            program.set(f"eyes[{number}].focal", *view.focal)
+            program.set(f"eyes[{number}].principal", *view.principal)
+            program.set(f"eyes[{number}].size", view.width, view.height)
+            program.set(f"eyes[{number}].tangent_limits", *limits)
+            program.set(f"eyes[{number}].near", view.near)
+        self._buffers["footprints"].reserve(len(views) * self._bytes)
         for binding, buffer in enumerate(self._buffers.values()):
             buffer.bind_storage(binding)
         program.use()
         gl.dispatch(-(-self.count // _GROUP))
 
-    def bind(self) -> None:
-        """Give them to the shaders of a rasterizer."""
-        self._buffers["footprints"].bind_storage(BINDING)
+    def bind(self, eye: int) -> None:
+        """Give those of one eye to the shaders of a rasterizer."""
+        self._buffers["footprints"].bind_storage(BINDING, eye * self._bytes, self._bytes)
 
-    def read(self) -> NDArray[np.float32]:
-        """Fetch them, float32 [K, 8]; the last two words of each are no floats but packed colour."""
+    def read(self, eye: int) -> NDArray[np.float32]:
+        """Fetch those of one eye, float32 [K, 8]; the last two words of each are packed colour, no floats."""
         rows = np.empty((self.count, WORDS), np.float32)
         if self.count:
-            self._buffers["footprints"].read(rows)
+            self._buffers["footprints"].read(rows, eye * self._bytes)
         return rows
 
     def release(self) -> None:
@@ -99,3 +115,8 @@ class Footprints:
         for buffer in self._buffers.values():
             buffer.release()
         self._program.release()
+
+    @property
+    def _bytes(self) -> int:
+        """From one eye's footprints to the next one's."""
+        return self._stride * WORDS * 4

@@ -1,20 +1,23 @@
-"""The only door to PyOpenGL: loads it for EGL and gives types to the few calls that the renderer needs.
+"""The only door to PyOpenGL: loads it and gives types to the few calls that the renderer needs.
 
 PyOpenGL decides at import, for the whole process, how it finds a context and whether it asks for an error
-after every call; both are settled here, so nothing else may import ``OpenGL``. Set ``TAOXR_GL_DEBUG=1`` to
-check every call.
+after every call; both are settled here, so nothing else may import ``OpenGL``. On Linux it is loaded for EGL;
+its functions then serve GLX contexts too, for both get them from libglvnd. Set ``TAOXR_GL_DEBUG=1`` to check
+every call.
 
 Everything uses direct state access: making or filling an object binds nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import os
 import sys
+from collections.abc import Generator
 from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +27,21 @@ from taoxr.errors import TaoxrError, UnavailableError
 PACKAGES = "libegl1 libopengl0 libgl1-mesa-dri"
 """Debian packages that bring EGL, OpenGL and a software driver."""
 
-_FORMATS = {"rgba8": "GL_RGBA8", "rgba16f": "GL_RGBA16F"}
-TargetFormat = Literal["rgba8", "rgba16f"]
+VERSION = (4, 5)
+"""Of OpenGL, the least that will do."""
+
+_SWITCHES = (
+    "GL_BLEND",
+    "GL_COLOR_LOGIC_OP",
+    "GL_CULL_FACE",
+    "GL_DEPTH_TEST",
+    "GL_DITHER",
+    "GL_FRAMEBUFFER_SRGB",
+    "GL_RASTERIZER_DISCARD",
+    "GL_SAMPLE_ALPHA_TO_COVERAGE",
+    "GL_SCISSOR_TEST",
+    "GL_STENCIL_TEST",
+)
 
 
 class GlError(TaoxrError):
@@ -33,38 +49,39 @@ class GlError(TaoxrError):
 
 
 def load(module: str) -> Any:
-    """Import a part of PyOpenGL, set up for EGL.
+    """Import a part of PyOpenGL.
 
     Args:
-        module: Such as ``OpenGL.GL``.
+        module: Such as ``OpenGL.GL``; with ``OpenGL.EGL`` PyOpenGL must work through EGL.
 
     Returns:
         The module; PyOpenGL has no types.
 
     Raises:
-        UnavailableError: PyOpenGL or libEGL is not installed, or PyOpenGL is loaded for another platform.
+        UnavailableError: PyOpenGL or a library is not installed, or PyOpenGL is loaded for another platform.
     """
-    if "OpenGL" not in sys.modules:
+    if "OpenGL" not in sys.modules and sys.platform == "linux":
         os.environ["PYOPENGL_PLATFORM"] = "egl"
     try:
         platform: Any = importlib.import_module("OpenGL.platform").PLATFORM
-        importlib.import_module("OpenGL.EGL")
-        # Asking for an error after every GL call costs more than the calls; render() asks once per frame.
+        through_egl = type(platform).__name__ == "EGLPlatform"
+        if through_egl:
+            importlib.import_module("OpenGL.EGL")
+        elif module.startswith("OpenGL.EGL"):
+            raise UnavailableError(
+                f"PyOpenGL was loaded for {type(platform).__name__} before the renderer: import "
+                "taoxr_runtime.render first, or set PYOPENGL_PLATFORM=egl"
+            )
+        # Asking for an error after every GL call costs more than the calls; draw() asks once per frame.
         # Cleared earlier, the public flag breaks the import of OpenGL.EGL (PyOpenGL 3.1.10): hence its copy.
         flags: Any = importlib.import_module("OpenGL._configflags")
         flags.ERROR_CHECKING = os.environ.get("TAOXR_GL_DEBUG", "") == "1"
-        loaded = importlib.import_module(module)
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise UnavailableError("PyOpenGL is not installed: pip install 'taoxr[xr]'") from error
     except (ImportError, OSError, AttributeError) as error:
         # PyOpenGL reports a missing shared library by any of these, depending on which one it is.
         raise UnavailableError(f"OpenGL cannot be loaded ({error}): apt-get install {PACKAGES}") from error
-    if type(platform).__name__ != "EGLPlatform":
-        raise UnavailableError(
-            f"PyOpenGL was loaded for {type(platform).__name__} before the renderer: import "
-            "taoxr_runtime.render first, or set PYOPENGL_PLATFORM=egl"
-        )
-    return loaded
 
 
 _loaded: Any = None
@@ -102,9 +119,20 @@ def check(what: str) -> None:
 
 
 def describe() -> str:
-    """Renderer and version of the current context, such as "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"."""
+    """Renderer and version of the current context, such as "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5".
+
+    Raises:
+        UnavailableError: No context is current in this thread, or it is older than OpenGL 4.5.
+    """
     g = gl()
-    return f"{g.glGetString(g.GL_RENDERER).decode()}, OpenGL {g.glGetString(g.GL_VERSION).decode()}"
+    name: bytes | None = g.glGetString(g.GL_RENDERER)
+    if not name:
+        raise UnavailableError("no OpenGL context is current in this thread: make one current before")
+    about = f"{name.decode()}, OpenGL {g.glGetString(g.GL_VERSION).decode()}"
+    if (_integer(g.GL_MAJOR_VERSION), _integer(g.GL_MINOR_VERSION)) < VERSION:
+        needed = ".".join(map(str, VERSION))
+        raise UnavailableError(f"{about} is too old: make a context of OpenGL {needed} or later")
+    return about
 
 
 def dispatch(groups: int) -> None:
@@ -116,12 +144,68 @@ def dispatch(groups: int) -> None:
 
 
 def blend_premultiplied() -> None:
-    """Draw over what is there with colours already multiplied by their alpha, and leave them as encoded."""
+    """Draw over what is there with colours already multiplied by their alpha."""
     g = gl()
     g.glEnable(g.GL_BLEND)
     g.glBlendFunc(g.GL_ONE, g.GL_ONE_MINUS_SRC_ALPHA)
-    for state in (g.GL_DEPTH_TEST, g.GL_CULL_FACE, g.GL_SCISSOR_TEST, g.GL_DITHER, g.GL_FRAMEBUFFER_SRGB):
-        g.glDisable(state)
+    g.glBlendEquation(g.GL_FUNC_ADD)
+
+
+def overwrite(encode: bool) -> None:
+    """Draw without blending.
+
+    Args:
+        encode: Let the driver encode what goes to an sRGB format; others take the values as they are.
+    """
+    g = gl()
+    g.glDisable(g.GL_BLEND)
+    (g.glEnable if encode else g.glDisable)(g.GL_FRAMEBUFFER_SRGB)
+
+
+@contextlib.contextmanager
+def borrowed() -> Generator[None]:
+    """Give someone else's context known state within the block, and its own state back after.
+
+    Kept are framebuffers, viewport, program, vertex array, blending, colour mask and the switches below;
+    texture unit 0, image unit 0 and the indexed storage buffers 0 to 7 are not, for nobody counts on these.
+    """
+    g = gl()
+    switches = [(switch, bool(g.glIsEnabled(switch))) for switch in (getattr(g, name) for name in _SWITCHES)]
+    draw, read = _integer(g.GL_DRAW_FRAMEBUFFER_BINDING), _integer(g.GL_READ_FRAMEBUFFER_BINDING)
+    program, vertices = _integer(g.GL_CURRENT_PROGRAM), _integer(g.GL_VERTEX_ARRAY_BINDING)
+    viewport, mask = _integers(g.GL_VIEWPORT, 4), _integers(g.GL_COLOR_WRITEMASK, 4)
+    factors = [
+        _integer(factor)
+        for factor in (g.GL_BLEND_SRC_RGB, g.GL_BLEND_DST_RGB, g.GL_BLEND_SRC_ALPHA, g.GL_BLEND_DST_ALPHA)
+    ]
+    equations = _integer(g.GL_BLEND_EQUATION_RGB), _integer(g.GL_BLEND_EQUATION_ALPHA)
+    for switch, on in switches:
+        if on:
+            g.glDisable(switch)
+    g.glColorMask(True, True, True, True)
+    try:
+        yield
+    finally:
+        for switch, on in switches:
+            (g.glEnable if on else g.glDisable)(switch)
+        g.glBindFramebuffer(g.GL_DRAW_FRAMEBUFFER, draw)
+        g.glBindFramebuffer(g.GL_READ_FRAMEBUFFER, read)
+        g.glUseProgram(program)
+        g.glBindVertexArray(vertices)
+        g.glViewport(*viewport)
+        g.glColorMask(*map(bool, mask))
+        g.glBlendFuncSeparate(*factors)
+        g.glBlendEquationSeparate(*equations)
+
+
+def _integer(what: int) -> int:
+    return _integers(what, 1)[0]
+
+
+def _integers(what: int, count: int) -> list[int]:
+    values = (ctypes.c_int32 * count)()
+    gl().glGetIntegerv(what, values)
+    return list(values)
 
 
 def finish() -> None:
@@ -137,7 +221,7 @@ class VertexArray:
         gl().glCreateVertexArrays(1, ctypes.byref(name))
         self._name = int(name.value)
 
-    def draw_triangles(self, instances: int) -> None:
+    def draw_triangles(self, instances: int = 1) -> None:
         """Draw one triangle for each instance with the current program."""
         g = gl()
         if instances:
@@ -174,14 +258,15 @@ class Buffer:
         contiguous = np.ascontiguousarray(data)
         gl().glNamedBufferSubData(self._name, 0, contiguous.nbytes, ctypes.c_void_p(contiguous.ctypes.data))
 
-    def read(self, data: NDArray[Any]) -> None:
-        """Wait for what was asked for and copy the first ``data.nbytes`` bytes into a contiguous array."""
-        gl().glGetNamedBufferSubData(self._name, 0, data.nbytes, ctypes.c_void_p(data.ctypes.data))
+    def read(self, data: NDArray[Any], offset: int = 0) -> None:
+        """Wait for what was asked for and fill a contiguous array with what lies from byte ``offset`` on."""
+        gl().glGetNamedBufferSubData(self._name, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
 
-    def bind_storage(self, binding: int) -> None:
-        """Bind as the shader storage buffer of this number."""
+    def bind_storage(self, binding: int, offset: int = 0, size: int | None = None) -> None:
+        """Bind as the shader storage buffer of this number: ``size`` bytes from a multiple of 256 on."""
         g = gl()
-        g.glBindBufferBase(g.GL_SHADER_STORAGE_BUFFER, binding, self._name)
+        size = self.size - offset if size is None else size
+        g.glBindBufferRange(g.GL_SHADER_STORAGE_BUFFER, binding, self._name, offset, size)
 
     def release(self) -> None:
         """Delete the buffer object."""
@@ -236,6 +321,11 @@ class Program:
         """Set an unsigned integer."""
         gl().glProgramUniform1ui(self._name, self._location(uniform), value)
 
+    def set_ints(self, uniform: str, *values: int) -> None:
+        """Set an int or ivec2."""
+        function = getattr(gl(), f"glProgramUniform{len(values)}i")
+        function(self._name, self._location(uniform), *values)
+
     def set_matrix(self, uniform: str, matrix: NDArray[np.float64]) -> None:
         """Set a mat4 from a row-major array [4, 4]."""
         rows = np.ascontiguousarray(matrix, np.float32)
@@ -252,75 +342,6 @@ class Program:
         if uniform not in self._uniforms:
             self._uniforms[uniform] = int(gl().glGetUniformLocation(self._name, uniform))
         return self._uniforms[uniform]
-
-
-class Target:
-    """A picture that can be drawn on, filled and read back; row 0 in memory is row 0 of the arrays.
-
-    Args:
-        width: Pixels.
-        height: Pixels.
-        format: "rgba8", or "rgba16f" for finer blending.
-
-    Raises:
-        GlError: The driver cannot draw on it.
-    """
-
-    def __init__(self, width: int, height: int, format: TargetFormat) -> None:
-        g = gl()
-        self.width, self.height = width, height
-        texture, framebuffer = ctypes.c_uint32(), ctypes.c_uint32()
-        g.glCreateTextures(g.GL_TEXTURE_2D, 1, ctypes.byref(texture))
-        self._format = getattr(g, _FORMATS[format])
-        g.glTextureStorage2D(texture.value, 1, self._format, width, height)
-        g.glCreateFramebuffers(1, ctypes.byref(framebuffer))
-        g.glNamedFramebufferTexture(framebuffer.value, g.GL_COLOR_ATTACHMENT0, texture.value, 0)
-        self._texture, self._framebuffer = int(texture.value), int(framebuffer.value)
-        if g.glCheckNamedFramebufferStatus(self._framebuffer, g.GL_FRAMEBUFFER) != g.GL_FRAMEBUFFER_COMPLETE:
-            raise GlError(f"the driver cannot draw on a {width}x{height} {format} picture")
-
-    def bind(self) -> None:
-        """Draw on the whole of it from now on."""
-        g = gl()
-        g.glBindFramebuffer(g.GL_FRAMEBUFFER, self._framebuffer)
-        g.glViewport(0, 0, self.width, self.height)
-
-    def bind_image(self) -> None:
-        """Let compute programs read it as texture 0 and write it as image 0."""
-        g = gl()
-        g.glBindTextureUnit(0, self._texture)
-        g.glBindImageTexture(0, self._texture, 0, g.GL_FALSE, 0, g.GL_WRITE_ONLY, self._format)
-
-    def clear(self, rgba: tuple[float, float, float, float]) -> None:
-        """Fill it with one colour."""
-        g = gl()
-        g.glClearNamedFramebufferfv(self._framebuffer, g.GL_COLOR, 0, np.array(rgba, np.float32))
-
-    def fill(self, image: NDArray[np.uint8]) -> None:
-        """Fill it with a picture, uint8 [H, W, 4]."""
-        g = gl()
-        rows = np.ascontiguousarray(image)
-        pointer = ctypes.c_void_p(rows.ctypes.data)
-        g.glTextureSubImage2D(
-            self._texture, 0, 0, 0, self.width, self.height, g.GL_RGBA, g.GL_UNSIGNED_BYTE, pointer
-        )
-
-    def read(self) -> NDArray[np.uint8]:
-        """Wait for the drawing to end and return the picture, uint8 [H, W, 4]."""
-        g = gl()
-        image = np.empty((self.height, self.width, 4), np.uint8)
-        g.glBindFramebuffer(g.GL_READ_FRAMEBUFFER, self._framebuffer)
-        pointer = ctypes.c_void_p(image.ctypes.data)
-        g.glReadPixels(0, 0, self.width, self.height, g.GL_RGBA, g.GL_UNSIGNED_BYTE, pointer)
-        return image
-
-    def release(self) -> None:
-        """Delete texture and framebuffer."""
-        if self._framebuffer:
-            g = gl()
-            g.glDeleteFramebuffers(1, [self._framebuffer])
-            g.glDeleteTextures([self._texture])
-            self._framebuffer = self._texture = 0
 
 
 def _text(log: bytes | str) -> str:

@@ -8,6 +8,7 @@ its own, saves the three corners from doing it each.
 from __future__ import annotations
 
 from taoxr_runtime.render import gl
+from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.footprints import Footprints
 
 
@@ -22,16 +23,17 @@ class Quads:
         self._program = gl.Program("splat.vert", "splat.frag")
         self._vertices = gl.VertexArray()
 
-    def raster(self, footprints: Footprints, target: gl.Target) -> None:
-        """Blend splats over what the target holds.
+    def raster(self, footprints: Footprints, eye: int, canvas: Canvas) -> None:
+        """Blend splats over what the canvas holds.
 
         Args:
-            footprints: Projected for a view of the target's size.
-            target: What to draw on.
+            footprints: Projected for views of which one has the canvas's size.
+            eye: Number of that view.
+            canvas: What to draw on.
         """
-        target.bind()
-        footprints.bind()
-        self._program.set("size", target.width, target.height)
+        canvas.bind()
+        footprints.bind(eye)
+        self._program.set("size", canvas.width, canvas.height)
         self._program.use()
         gl.blend_premultiplied()
         self._vertices.draw_triangles(footprints.count)

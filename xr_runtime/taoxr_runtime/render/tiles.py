@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render import gl
+from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.footprints import Footprints
 
 TILE = (8, 16)
@@ -35,19 +36,20 @@ class Tiles:
         self._program = gl.Program("tiles.comp")
         self._starts, self._members = gl.Buffer(), gl.Buffer()
 
-    def raster(self, footprints: Footprints, target: gl.Target) -> None:
-        """Blend splats over what the target holds.
+    def raster(self, footprints: Footprints, eye: int, canvas: Canvas) -> None:
+        """Blend splats over what the canvas holds.
 
         Args:
-            footprints: Projected for a view of the target's size.
-            target: What to draw on.
+            footprints: Projected for views of which one has the canvas's size.
+            eye: Number of that view.
+            canvas: What to draw on.
         """
-        across, down = -(-target.width // TILE[0]), -(-target.height // TILE[1])
-        target.bind_image()
-        footprints.bind()
+        across, down = -(-canvas.width // TILE[0]), -(-canvas.height // TILE[1])
+        canvas.bind_image()
+        footprints.bind(eye)
         self._program.set_uint("tiles_across", across)
         self._program.use()
-        for starts, members in tile_lists(footprints.read(), across, down):
+        for starts, members in tile_lists(footprints.read(eye), across, down):
             self._starts.write(starts)
             self._members.write(members)
             self._starts.bind_storage(6)

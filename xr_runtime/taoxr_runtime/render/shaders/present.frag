@@ -1,0 +1,22 @@
+#version 450
+// Copies a canvas (premultiplied, sRGB-encoded, row 0 at the top) to a target whose row 0 is at the bottom.
+layout(binding = 0) uniform sampler2D canvas;
+
+uniform ivec2 origin;  // of the target's lower left corner
+uniform int height;
+uniform int to_linear;
+
+layout(location = 0) out vec4 premultiplied;
+
+// IEC 61966-2-1.
+vec3 decode(vec3 srgb) {
+    return mix(pow((srgb + 0.055) / 1.055, vec3(2.4)), srgb / 12.92, lessThanEqual(srgb, vec3(0.04045)));
+}
+
+void main() {
+    ivec2 at = ivec2(gl_FragCoord.xy) - origin;
+    vec4 color = texelFetch(canvas, ivec2(at.x, height - 1 - at.y), 0);
+    // The curve holds for the colour itself, not for its product with alpha; rounding may take that over alpha.
+    if (to_linear != 0 && color.a > 0.0) color.rgb = color.a * decode(min(color.rgb / color.a, 1.0));
+    premultiplied = color;
+}

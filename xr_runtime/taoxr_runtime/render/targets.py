@@ -1,0 +1,158 @@
+"""Where finished pictures go: textures and windows that belong to someone else, such as an XR runtime.
+
+Rows count from the bottom there, as OpenGL, OpenXR and windows have it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Literal
+
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.render import gl
+from taoxr_runtime.render.camera import MAX_SIZE
+from taoxr_runtime.render.canvas import Canvas
+
+Encoding = Literal["srgb", "linear"]
+"""What a target's consumer takes its colours for.
+
+"srgb": the stored numbers are sRGB-encoded; right for windows and files.
+"linear": they are light. Right for RGBA8 and RGBA16F swapchains, whose numbers XR runtimes take for light,
+and for SRGB8_ALPHA8, which the driver encodes as it stores: its bytes are then the sRGB-encoded ones again.
+RGBA8 has too few steps for dark light (banding): prefer the other two.
+
+With alpha, the encoding is the colour's own, and the product with alpha is taken after it: an SRGB8_ALPHA8
+texture then holds encode(alpha * light), as the hardware that blends it expects.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TextureTarget:
+    """A colour texture, or one layer of an array texture; level 0, without multisampling.
+
+    Attributes:
+        texture: OpenGL's name of it; it stays its owner's.
+        width: Pixels.
+        height: Pixels.
+        layer: Of a 2D array texture; None for a 2D texture.
+        encoding: See ``Encoding``.
+
+    Raises:
+        InvalidInputError: A number is out of range.
+    """
+
+    texture: int
+    width: int
+    height: int
+    layer: int | None = None
+    encoding: Encoding = "srgb"
+
+    def __post_init__(self) -> None:
+        _check("texture", self.texture, 1, 2**32 - 1)
+        _check_size(self.width, self.height, self.encoding)
+        if self.layer is not None:
+            _check("layer", self.layer, 0, 2**16)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTarget:
+    """A rectangle of the current window (framebuffer 0).
+
+    Attributes:
+        width: Pixels.
+        height: Pixels.
+        x: Of the lower left corner, pixels from the left.
+        y: The same from the bottom.
+        encoding: See ``Encoding``.
+
+    Raises:
+        InvalidInputError: A number is out of range.
+    """
+
+    width: int
+    height: int
+    x: int = 0
+    y: int = 0
+    encoding: Encoding = "srgb"
+
+    def __post_init__(self) -> None:
+        _check_size(self.width, self.height, self.encoding)
+        _check("x", self.x, 0, MAX_SIZE)
+        _check("y", self.y, 0, MAX_SIZE)
+
+
+Target = TextureTarget | WindowTarget
+
+
+class Presenter:
+    """The pass that puts a canvas on a target, converting its colours; needs a current context.
+
+    Raises:
+        GlError: The driver refuses a shader.
+    """
+
+    def __init__(self) -> None:
+        self._program = gl.Program("present.vert", "present.frag")
+        self._vertices = gl.VertexArray()
+        name = ctypes.c_uint32()
+        gl.gl().glCreateFramebuffers(1, ctypes.byref(name))
+        self._framebuffer = int(name.value)
+
+    def present(self, canvas: Canvas, target: Target) -> None:
+        """Overwrite a target.
+
+        Args:
+            canvas: Of the target's size.
+            target: What to write.
+
+        Raises:
+            GlError: The driver cannot draw on it.
+        """
+        g = gl.gl()
+        attached = isinstance(target, TextureTarget)
+        x, y = (0, 0) if attached else (target.x, target.y)
+        if attached:
+            self._attach(target.texture, target.layer)
+            state = g.glCheckNamedFramebufferStatus(self._framebuffer, g.GL_DRAW_FRAMEBUFFER)
+            if state != g.GL_FRAMEBUFFER_COMPLETE:
+                raise gl.GlError(f"cannot draw on {target} (state {int(state):#x}): is it a colour texture?")
+        g.glBindFramebuffer(g.GL_DRAW_FRAMEBUFFER, self._framebuffer if attached else 0)
+        g.glViewport(x, y, target.width, target.height)
+        linear = target.encoding == "linear"
+        gl.overwrite(encode=linear)
+        canvas.bind_texture()
+        self._program.set_ints("origin", x, y)
+        self._program.set_ints("height", canvas.height)
+        self._program.set_ints("to_linear", int(linear))
+        self._program.use()
+        self._vertices.draw_triangles()
+        if attached:
+            self._attach(0, None)  # kept attached, a texture that its owner deletes would live on
+
+    def release(self) -> None:
+        """Delete everything from the GPU."""
+        if self._framebuffer:
+            gl.gl().glDeleteFramebuffers(1, [self._framebuffer])
+            self._framebuffer = 0
+        self._vertices.release()
+        self._program.release()
+
+    def _attach(self, texture: int, layer: int | None) -> None:
+        g = gl.gl()
+        if layer is None:
+            g.glNamedFramebufferTexture(self._framebuffer, g.GL_COLOR_ATTACHMENT0, texture, 0)
+        else:
+            g.glNamedFramebufferTextureLayer(self._framebuffer, g.GL_COLOR_ATTACHMENT0, texture, 0, layer)
+
+
+def _check_size(width: int, height: int, encoding: str) -> None:
+    _check("width", width, 1, MAX_SIZE)
+    _check("height", height, 1, MAX_SIZE)
+    if encoding not in ("srgb", "linear"):
+        raise InvalidInputError("target.encoding", encoding, '"srgb" or "linear"')
+
+
+def _check(field: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise InvalidInputError(f"target.{field}", value, f"from {low} to {high}")
