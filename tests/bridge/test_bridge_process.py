@@ -313,3 +313,24 @@ def test_serve_names_what_is_wrong(arguments: list[str], words: list[str]):
     for word in words:
         assert word in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_talk_ends_at_ctrl_c_while_it_waits_for_a_line(target: str):
+    command = [
+        sys.executable,
+        "-c",
+        "from taoxr.cli import main; main()",
+        "talk",
+        "--text",
+        "--target",
+        target,
+    ]
+    talking = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    talking.stdin.write("What is the capital of France?\n")
+    talking.stdin.flush()
+    answer = talking.stdout.readline()
+    talking.send_signal(signal.SIGINT)
+    assert talking.wait(20) == 130
+    assert "Paris" in answer
+    talking.stdin.close()
+    talking.stdout.close()

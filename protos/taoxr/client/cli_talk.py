@@ -2,8 +2,9 @@
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
@@ -84,10 +85,13 @@ async def _ask_all(client: Client, questions: list[NDArray[np.int16]]) -> AsyncG
                 await conversation.end_of_user_turn()
                 yield await _answer_of(events)
             return
-        while (line := await asyncio.to_thread(_read_line)) is not None:
+        lines = _typed_lines()
+        _prompt()
+        while (line := await lines.get()) is not None:
             if line.strip():
                 await conversation.send_text(line)
                 yield await _answer_of(events)
+            _prompt()
 
 
 async def _answer_of(events: AsyncGenerator[Event]) -> _Answer:
@@ -119,9 +123,26 @@ def _show(answer: _Answer, metrics: bool) -> None:
         console.print("[dim]" + "  ".join(f"{name} {ms:.0f} ms" for name, ms in stages) + "[/]")
 
 
-def _read_line() -> str | None:
-    """The next line typed, or None at the end."""
+def _prompt() -> None:
     if sys.stdin.isatty():
         console.print("[bold]>[/] ", end="")
-    line = sys.stdin.readline()
-    return line.rstrip("\n") if line else None
+
+
+def _typed_lines() -> asyncio.Queue[str | None]:
+    """Lines of stdin as they are typed, and None at the end.
+
+    Read by a daemon thread, since nothing can interrupt the reading: Ctrl-C would wait for Enter.
+    """
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    stdin = sys.stdin  # as it is now: tests replace it
+
+    def read() -> None:
+        # RuntimeError: the loop has ended, and with it the conversation.
+        with suppress(RuntimeError):
+            for line in stdin:
+                loop.call_soon_threadsafe(lines.put_nowait, line.rstrip("\n"))
+            loop.call_soon_threadsafe(lines.put_nowait, None)
+
+    threading.Thread(target=read, name="typed-lines", daemon=True).start()
+    return lines
