@@ -26,12 +26,13 @@ def checks() -> Iterator[Entry]:
         name = f"TAOXR_BRIDGE_{'_'.join(str(part) for part in first['loc'][:1]).upper()}"
         yield fail("settings", f"{name}={first['input']!r}: {first['msg']}", f"unset or correct {name}")
         return
-    yield ok("settings", ", ".join(f"{name}={_short(value)}" for name, value in settings))
+    shown = settings.model_dump() | {"examples": f"({len(settings.examples)} exchanges)"}
+    yield ok("settings", ", ".join(f"{name}={_short(value)}" for name, value in shown.items()))
     yield _port(settings.host, settings.port)
 
 
 def _short(value: object) -> str:
-    text = f"({len(value)} exchanges)" if isinstance(value, tuple) else repr(value)
+    text = str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
