@@ -1,0 +1,57 @@
+"""Sinks and sources by name, as options give them."""
+
+from pathlib import Path
+
+from taoxr.errors import InvalidInputError, UnavailableError
+from taoxr_runtime.audio.device import DeviceSink, DeviceSource
+from taoxr_runtime.audio.file import FileSink, FileSource
+from taoxr_runtime.audio.null import NullSink, NullSource
+from taoxr_runtime.audio.protocols import Sink, Source
+
+
+def open_sink(name: str = "auto") -> Sink:
+    """A place for sound.
+
+    Args:
+        name: "auto" (the loudspeaker, or a silent one whose ``problem`` says why), "device", "null", or a
+            ``.wav`` to write.
+
+    Raises:
+        InvalidInputError: Another name, or a file that cannot be written.
+        UnavailableError: "device", and there is none; says what to do.
+    """
+    if name == "null":
+        return NullSink()
+    if name.lower().endswith(".wav"):
+        return FileSink(Path(name))
+    if name not in ("auto", "device"):
+        raise InvalidInputError("sound", name, "auto, device, null, or the name of a .wav file")
+    try:
+        return DeviceSink()
+    except UnavailableError as error:
+        if name == "device":
+            raise
+        return NullSink(problem=f"no sound: {error}")
+
+
+def open_source(name: str = "auto") -> Source:
+    """A voice to listen to.
+
+    Args:
+        name: "auto" (the microphone, or none with the reason in ``problem``), "device", "null", or a
+            recording.
+
+    Raises:
+        InvalidInputError: A file that is no recording.
+        UnavailableError: "device", and there is none; says what to do.
+    """
+    if name == "null":
+        return NullSource()
+    if name not in ("auto", "device"):
+        return FileSource(Path(name))
+    try:
+        return DeviceSource()
+    except UnavailableError as error:
+        if name == "device":
+            raise
+        return NullSource(problem=f"no microphone: {error}")

@@ -1,0 +1,110 @@
+"""The avatar's body: motion of the moment, and splats made from it without holding up the frame loop."""
+
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr_runtime.animation import Idle, Motion, Skeleton
+from taoxr_runtime.audio.protocols import clock_us
+from taoxr_runtime.live.companion import Companion
+from taoxr_runtime.nnr import Scene
+from taoxr_runtime.splats import Splats
+
+# Weight of the newest measurement of how long an update takes.
+_NEWEST: Final = 0.1
+
+
+class Actor:
+    """A scene that lives; a context manager, for one thread. Whoever loaded the scene closes it.
+
+    The scene is updated on a worker thread. The frame loop draws what was finished last; the next update
+    starts from the newest motion and runs while a frame is drawn.
+
+    Args:
+        scene: The avatar.
+        companion: Who it is.
+        seed: Of the idle motion.
+
+    Raises:
+        InvalidInputError: The scene has no skeleton.
+    """
+
+    def __init__(self, scene: Scene, companion: Companion, *, seed: int = 1) -> None:
+        self._scene = scene
+        self._companion = companion
+        self._idle = Idle(Skeleton.of(scene), seed=seed)
+        self._running: Future[Splats] | None = None
+        self._began_us = clock_us()
+        self._last_us = 0
+        self._update_us = 0.0
+        self._splats: Splats | None = None
+        self._order: NDArray[np.int32] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._running is not None:
+            self._running.result()
+            self._running = None
+
+    @property
+    def order(self) -> NDArray[np.int32] | None:
+        """Blending order of the splats that `update` returned last, farthest first; None if not made."""
+        return self._order
+
+    @property
+    def update_ms(self) -> float:
+        """How long an update of the scene takes, in milliseconds (a running average)."""
+        return self._update_us / 1e3
+
+    def motion(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Motion:
+        """Expression and pose of the moment, or of ``ahead_us`` from now.
+
+        Args:
+            camera_in_model: float64 [3], point between the viewer's eyes, model frame, metres.
+            ahead_us: How long from now the picture will be seen.
+        """
+        # An estimate that shrinks must not turn time back.
+        now_us = self._last_us = max(clock_us() + ahead_us, self._last_us)
+        face = self._companion.face(now_us, ahead_us)
+        return self._idle.sample(now_us, self._companion.activity, camera_in_model, face)
+
+    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
+        """The newest splats that are finished; valid until the next call. Only the first call waits.
+
+        Args:
+            camera_in_model: float64 [3], point between the viewer's eyes, model frame, metres.
+            ahead_us: How long from now the picture will be seen, such as until OpenXR's predicted
+                display time.
+        """
+        if self._splats is None:
+            self._start(camera_in_model, ahead_us)
+        if self._running is not None and (self._splats is None or self._running.done()):
+            self._splats = self._running.result()
+            self._order = self._scene.order
+            self._running = None
+        if self._running is None:
+            # What starts now is drawn when it is done.
+            self._start(camera_in_model, ahead_us + round(self._update_us))
+        assert self._splats is not None
+        return self._splats
+
+    def _start(self, camera: NDArray[np.float64], ahead_us: int) -> None:
+        motion = self.motion(camera, ahead_us)
+        self._scene.set("expression", motion.expression)
+        self._scene.set("pose", motion.pose)
+        self._scene.set("camera", np.asarray(camera, np.float64))
+        began_us = clock_us()
+
+        def measure(_: Future[Splats]) -> None:
+            took = clock_us() - began_us
+            self._update_us += (took - self._update_us) * (_NEWEST if self._update_us else 1.0)
+
+        self._running = self._scene.update_async()
+        self._running.add_done_callback(measure)

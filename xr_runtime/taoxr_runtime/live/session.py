@@ -1,0 +1,222 @@
+"""One conversation with the bridge: from commands to requests, from events to sound, face and captions."""
+
+import asyncio
+import time
+from typing import Final
+
+from taoxr.client import (
+    Conversation,
+    Event,
+    InputMode,
+    MediaChunk,
+    Notice,
+    SpeechActivity,
+    State,
+    Transcript,
+    TurnMetrics,
+    TurnState,
+)
+from taoxr.errors import UnavailableError
+from taoxr_runtime.audio import SOURCE_HZ, Block, Source
+from taoxr_runtime.audio.protocols import clock_us
+from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Talk
+from taoxr_runtime.live.memory import Memory
+from taoxr_runtime.live.report import Report
+from taoxr_runtime.live.speech import Speech
+
+_TICK_S: Final = 0.02
+_REPORT_S: Final = 0.1
+# What was said until the key went up is on its way for so long.
+_TAIL_S: Final = 0.08
+
+
+class Session:
+    """Runs until the connection is lost or it is cancelled.
+
+    Args:
+        conversation: An open conversation.
+        mode: How spoken turns end.
+        speech: Voice and face.
+        source: The user's voice.
+        memory: What was said.
+        report: Where it says what it is doing.
+        inbox: What it is asked to do.
+    """
+
+    def __init__(
+        self, conversation: Conversation, mode: InputMode, speech: Speech, source: Source, memory: Memory,
+        report: Report, inbox: Inbox,
+    ) -> None:  # fmt: skip
+        self._conversation = conversation
+        self._mode = mode
+        self._speech = speech
+        self._source = source
+        self._memory = memory
+        self._report = report
+        self._inbox = inbox
+        self._loop = asyncio.get_running_loop()
+        self._blocks: asyncio.Queue[Block] = asyncio.Queue()
+        # The avatar's turn that runs, the user's that is heard, and a question that no turn has taken up.
+        self._turn_id = self._user_turn_id = ""
+        self._asked: Ask | None = None
+        self._talking = False
+        self._sent_us = self._sent_at_us = 0
+
+    async def run(self) -> None:
+        """Converses.
+
+        Raises:
+            TaoxrError: The bridge went away or refused something.
+        """
+        self._speech.restart()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._read())
+                tasks.create_task(self._obey())
+                tasks.create_task(self._send_voice())
+                tasks.create_task(self._watch())
+                if self._mode is InputMode.HANDS_FREE:
+                    self._source.start(self._deliver)
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            self._source.stop()
+            self._end_answer(self._memory.captions(self._speech.heard_us).avatar)
+            if self._asked is not None:
+                self._inbox.again(self._asked)
+            self._speech.stop()
+
+    # What the user does.
+
+    async def _obey(self) -> None:
+        while True:
+            await self._carry_out(await self._inbox.first())
+            self._inbox.done()
+
+    async def _carry_out(self, command: Command) -> None:
+        match command:
+            case Ask(text=text):
+                await self._hush()
+                self._memory.said(text)
+                # Not when it was typed: a question may have waited for the connection.
+                self._report.user_ended(clock_us())
+                await self._conversation.send_text(text)
+                self._asked = command
+                self._report.thinking = True
+            case Talk(pressed=True):
+                await self._hush()
+                if not self._talking:
+                    self._talking = self._report.listening = True
+                    self._source.start(self._deliver)
+            case Talk(at_us=at_us):
+                await self._end_talk(at_us)
+            case Interrupt():
+                await self._hush()
+
+    async def _end_talk(self, at_us: int) -> None:
+        if not self._talking:
+            return
+        await asyncio.sleep(_TAIL_S)
+        self._source.stop()
+        self._talking = self._report.listening = False
+        while not self._blocks.empty():
+            await self._conversation.send_audio(self._blocks.get_nowait())
+        self._report.user_ended(at_us)
+        self._report.thinking = True
+        await self._conversation.end_of_user_turn()
+
+    async def _hush(self) -> None:
+        """Stops the avatar, if it answers."""
+        if not self._turn_id:
+            return
+        heard_us = self._speech.heard_us
+        heard = self._memory.captions(heard_us).avatar
+        self._speech.stop()
+        self._end_answer(heard)
+        await self._conversation.interrupt(heard_us)
+
+    def _end_answer(self, heard: str) -> None:
+        self._memory.answered(heard)
+        self._turn_id, self._report.thinking = "", False
+
+    def _deliver(self, block: Block) -> None:
+        """Takes a block from the source's thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._blocks.put_nowait, block)
+        except RuntimeError:
+            return  # the loop is closed: nobody listens any more
+
+    async def _send_voice(self) -> None:
+        while True:
+            block = await self._blocks.get()
+            await self._conversation.send_audio(block)
+            self._sent_us += len(block) * 1_000_000 // SOURCE_HZ
+            self._sent_at_us = clock_us()
+
+    # What is heard, and what comes from the bridge.
+
+    async def _watch(self) -> None:
+        """Tells the bridge how far playback is, and notes what only the clock tells."""
+        told: tuple[str, int] = ("", 0)
+        next_report = 0.0
+        while True:
+            await asyncio.sleep(_TICK_S)
+            self._report.check_devices()
+            if self._talking and self._source.spent:
+                await self._end_talk(clock_us())
+            turn_id, heard_us = self._speech.turn_id, self._speech.heard_us
+            if heard_us > 0:
+                self._report.first_heard(turn_id, clock_us() - heard_us)
+            due = time.monotonic() >= next_report or self._speech.finished
+            if due and turn_id and turn_id == self._turn_id and (turn_id, heard_us) != told:
+                told, next_report = (turn_id, heard_us), time.monotonic() + _REPORT_S
+                await self._conversation.report_playback(turn_id, heard_us, self._speech.underruns)
+
+    async def _read(self) -> None:
+        async for event in self._conversation:
+            self._note(event)
+        raise UnavailableError("the bridge ended the conversation")
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case MediaChunk():
+                self._memory.add(event)
+                self._speech.add(event)
+            case TurnState():
+                self._on_state(event)
+            case Transcript():
+                self._memory.said(event.text.strip())
+            case SpeechActivity(started=started, offset_us=offset_us):
+                if self._mode is InputMode.HANDS_FREE:
+                    self._report.listening = started
+                    if not started:
+                        self._report.user_ended(self._sent_at_us - max(self._sent_us - offset_us, 0))
+                        self._report.thinking = True
+            case TurnMetrics(stages_ms=stages):
+                self._report.stages(stages)
+            case Notice(error=error):
+                self._report.remark(str(error))
+            case _:
+                pass
+
+    def _on_state(self, event: TurnState) -> None:
+        match event.state:
+            case State.LISTENING:
+                self._user_turn_id = event.turn_id
+            case State.THINKING:
+                self._turn_id, self._user_turn_id, self._asked = event.turn_id, "", None
+                self._report.thinking = True
+                self._memory.begin()
+            case State.DONE | State.INTERRUPTED | State.FAILED if event.turn_id == self._turn_id:
+                if event.state is not State.DONE:
+                    self._speech.stop(event.epoch)
+                self._end_answer(event.heard_text)
+            case State.DONE if event.turn_id == self._user_turn_id:
+                # The user's turn ended without words.
+                self._memory.said("")
+                self._report.thinking = False
+                self._report.remark("nothing was heard: speak up, or closer to the microphone")
+            case State.FAILED if event.turn_id == self._user_turn_id:
+                self._report.thinking = False
+            case _:
+                pass
