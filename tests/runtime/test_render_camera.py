@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import View, look_at, perspective, perspective_from_angles
-from taoxr_runtime.render.camera import centre
+from taoxr_runtime.render.camera import centre, pose_to_view
 from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.unit
@@ -74,6 +74,60 @@ def test_centre_is_midway_between_the_eyes() -> None:
     np.testing.assert_allclose(centre(eyes), (0, 1.6, 2), atol=1e-12)
 
 
+def turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Vector turned by a unit quaternion (x, y, z, w)."""
+    axis, w = quaternion[:3], quaternion[3]
+    return vector + 2 * np.cross(axis, np.cross(axis, vector) + w * vector)
+
+
+def about(axis: tuple[float, float, float], degrees: float) -> np.ndarray:
+    half = math.radians(degrees) / 2
+    return np.array([*(math.sin(half) * np.array(axis)), math.cos(half)])
+
+
+ASYMMETRIC = (-0.9, 0.6, 0.8, -0.85)
+HEADS = {
+    "straight": ((0, 0, 0), about((0, 1, 0), 0)),
+    "moved": ((0.3, 1.6, -2.0), about((0, 1, 0), 0)),
+    "turned": ((0, 1.6, 0), about((0, 1, 0), 40)),
+    "rolled": ((0, 1.6, 0), about((0, 0, 1), 30)),
+    "upside down": ((0, 1.6, 0), about((0, 0, 1), 180)),
+    "everything": ((-0.4, 1.2, 3.0), np.array([0.1, -0.5, 0.3, 0.8]) / math.sqrt(0.99)),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_corners_of_an_openxr_view_are_where_its_angles_and_pose_put_them(name: str) -> None:
+    position, quaternion = HEADS[name]
+    left, right, up, down = ASYMMETRIC
+    view = View.from_pose(position, quaternion, ASYMMETRIC, (320, 200))
+    np.testing.assert_allclose(view.position, position, atol=1e-12)
+    corners = {(left, up): (0, 0), (right, up): (320, 0), (left, down): (0, 200), (right, down): (320, 200)}
+    for (across, upward), pixel in corners.items():
+        ray = np.array([math.tan(across), math.tan(upward), -1.0]) * 1.7
+        np.testing.assert_allclose(
+            pixel_of(view, np.array(position) + turned(quaternion, ray)), pixel, atol=1e-9
+        )
+
+
+def test_a_pose_is_the_same_eye_as_look_at_makes() -> None:
+    # A head rolled by +30 degrees about its back axis is tipped to its left shoulder.
+    posed = View.from_pose((0, 1.6, 2), about((0, 0, 1), 30), (-0.4, 0.4, 0.4, -0.4), (64, 64))
+    looking = View(look_at((0, 1.6, 2), (0, 1.6, 0), roll=math.radians(30)), perspective(0.8, 1.0), 64, 64)
+    np.testing.assert_allclose(posed.world_to_view, looking.world_to_view, atol=1e-12)
+    np.testing.assert_allclose(posed.projection, looking.projection, atol=1e-12)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=4, max_size=4).filter(lambda q: math.hypot(*q) > 0.01))
+def test_the_length_and_sign_of_a_quaternion_do_not_matter(numbers: list[float]) -> None:
+    quaternion = np.array(numbers)
+    unit = quaternion / np.linalg.norm(quaternion)
+    matrix = pose_to_view((0, 0, 0), quaternion)
+    for vector in np.eye(3):
+        np.testing.assert_allclose(matrix[:3, :3] @ turned(unit, vector), vector, atol=1e-9)
+    np.testing.assert_allclose(pose_to_view((0, 0, 0), -3 * quaternion), matrix, atol=1e-9)
+
+
 ORTHOGRAPHIC = np.diag([1.0, 1.0, -0.1, 1.0])
 SCALED = np.diag([2.0, 2.0, 2.0, 1.0])
 MIRRORED = np.diag([-1.0, 1.0, 1.0, 1.0])
@@ -113,6 +167,12 @@ def test_wrong_views_are_refused_by_name(field: str, changes: dict) -> None:
         lambda: look_at((0, 0, 0), (0, 1, 0)),
         lambda: look_at((0, 0), (0, 1, 0)),
         lambda: look_at((0, 0, math.nan), (0, 1, 0)),
+        lambda: pose_to_view((0, 0), (0, 0, 0, 1)),
+        lambda: pose_to_view((0, 0, math.inf), (0, 0, 0, 1)),
+        lambda: pose_to_view((0, 0, 0), (0, 0, 0, 0)),
+        lambda: pose_to_view((0, 0, 0), (0, 0, 0, math.nan)),
+        lambda: pose_to_view((0, 0, 0), (0, 0, 1)),
+        lambda: View.from_pose((0, 0, 0), (0, 0, 0, 1), (0.5, -0.5, 0.5, -0.5), (8, 8)),
     ],
 )
 def test_impossible_cameras_are_refused(call) -> None:

@@ -142,6 +142,29 @@ def test_two_eyes_share_one_sort_but_not_the_projection(renderer: OffscreenRende
         assert psnr(image, reference.render(splats, eye, order=order)) >= MIN_PSNR
 
 
+def test_one_pass_for_several_eyes_draws_what_one_pass_each_does(renderer: OffscreenRenderer) -> None:
+    splats = cloud(1000, seed=6)
+    # More than one pass takes, of several sizes and near planes, one of them inside the cloud.
+    eyes = [
+        View(
+            look_at((x, 0.1, z), (0, 0, 0), roll=roll), perspective(0.9, size[0] / size[1], near=near), *size
+        )
+        for x, z, roll, size, near in (
+            (-0.3, 1.3, 0.0, (128, 128), 0.05),
+            (0.3, 1.3, 0.0, (128, 128), 0.05),
+            (0.2, 0.4, 0.5, (96, 64), 0.3),
+            (-0.2, 1.5, -0.5, (33, 70), 1.2),
+            (0.0, 2.0, 3.0, (64, 64), 0.05),
+        )
+    ]
+    order = reference.back_to_front(splats.means, eyes[0].position)
+    colors = [np.roll(splats.colors_srgb, number, axis=0) for number in range(len(eyes))]
+    together = renderer.render(splats, eyes, order=order, view_colors_srgb=colors)
+    for image, eye, own in zip(together, eyes, colors, strict=True):
+        alone = renderer.render(splats, [eye], order=order, view_colors_srgb=[own])[0]
+        np.testing.assert_array_equal(image, alone)
+
+
 def test_colours_for_each_eye(renderer: OffscreenRenderer) -> None:
     splats, eye = CASES["random"]
     swapped = np.ascontiguousarray(splats.colors_srgb[:, ::-1])

@@ -34,19 +34,23 @@ def fills(given: Background, views: Sequence[View]) -> Sequence[Fill]:
         raise InvalidInputError(
             "background_srgb", f"{len(pictures)} pictures", f"one for each of {len(views)} views"
         )
-    return [_picture(picture, view) for picture, view in zip(pictures, views, strict=True)]
+    return [
+        picture("background_srgb", image, view.width, view.height)
+        for image, view in zip(pictures, views, strict=True)
+    ]
 
 
-def _picture(given: object, view: View) -> NDArray[np.uint8]:
-    picture = np.asarray(given)
-    shapes = [(view.height, view.width, channels) for channels in (3, 4)]
-    if picture.dtype != np.uint8 or picture.shape not in shapes:
-        raise InvalidInputError(
-            "background_srgb",
-            f"{picture.dtype} {list(picture.shape)}",
-            f"None, (red, green, blue) or uint8 [{view.height}, {view.width}, 3 or 4]",
-        )
-    if picture.shape[2] == 4:
-        return picture
-    opaque = np.full((view.height, view.width, 1), 255, np.uint8)
-    return np.concatenate([picture, opaque], axis=2)
+def picture(field: str, given: object, width: int, height: int) -> NDArray[np.uint8]:
+    """An image with alpha, uint8 [height, width, 4].
+
+    Raises:
+        InvalidInputError: It is no uint8 [height, width, 3 or 4].
+    """
+    image = np.asarray(given)
+    if image.dtype != np.uint8 or image.shape not in [(height, width, channels) for channels in (3, 4)]:
+        expected = f"uint8 [{height}, {width}, 3 or 4]"
+        raise InvalidInputError(field, f"{image.dtype} {list(image.shape)}", expected)
+    if image.shape[2] == 4:
+        return image
+    opaque = np.full((height, width, 1), 255, np.uint8)
+    return np.concatenate([image, opaque], axis=2)

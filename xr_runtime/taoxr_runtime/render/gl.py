@@ -118,6 +118,13 @@ def check(what: str) -> None:
         raise GlError(f"{what}: OpenGL reports {known.get(code, hex(code))}; TAOXR_GL_DEBUG=1 shows the call")
 
 
+def forget_errors() -> None:
+    """Clear the errors that OpenGL holds, when they have been reported otherwise."""
+    for _ in range(16):  # a lost context reports without end
+        if not gl().glGetError():
+            return
+
+
 def describe() -> str:
     """Renderer and version of the current context, such as "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5".
 
@@ -151,15 +158,16 @@ def blend_premultiplied() -> None:
     g.glBlendEquation(g.GL_FUNC_ADD)
 
 
-def overwrite(encode: bool) -> None:
-    """Draw without blending.
-
-    Args:
-        encode: Let the driver encode what goes to an sRGB format; others take the values as they are.
-    """
+def overwrite() -> None:
+    """Draw without blending."""
     g = gl()
     g.glDisable(g.GL_BLEND)
-    (g.glEnable if encode else g.glDisable)(g.GL_FRAMEBUFFER_SRGB)
+
+
+def encode_srgb_formats(on: bool) -> None:
+    """Whether the driver encodes what goes to an sRGB format; others take the values as they are anyway."""
+    g = gl()
+    (g.glEnable if on else g.glDisable)(g.GL_FRAMEBUFFER_SRGB)
 
 
 @contextlib.contextmanager

@@ -64,7 +64,7 @@ class SplatRenderer:
         self._footprints = Footprints()
         self._rasterizer = Tiles() if rasterizer == "tiles" else Quads()
         self._presenter = Presenter()
-        self._canvases = Canvases(format)
+        self._canvases, self._pictures = Canvases(format), Canvases("rgba8")
 
     def __enter__(self) -> SplatRenderer:
         return self
@@ -124,9 +124,30 @@ class SplatRenderer:
                     began = self._draw(eye, target, fill, self._canvas(first + eye, target), began)
         gl.check("draw")
 
+    def paint(self, picture: NDArray[np.uint8], target: Target, over: bool = False) -> None:
+        """Put a picture on a target, such as a caption.
+
+        Args:
+            picture: uint8 [H, W, 3 or 4] of the target's size, premultiplied, sRGB-encoded, row 0 at the top.
+            target: All of it is drawn on.
+            over: Blend with what is there instead of overwriting it.
+
+        Raises:
+            InvalidInputError: The picture has another type or shape.
+            GlError: The driver failed.
+        """
+        fill = backgrounds.picture("picture", picture, target.width, target.height)
+        with gl.borrowed():
+            # A canvas of its own, so that pictures and views do not take each other's size in turns.
+            canvas = self._pictures.get(0, target.width, target.height)
+            canvas.fill(fill)
+            self._presenter.present(canvas, target, over)
+        gl.check("paint")
+
     def close(self) -> None:
         """Delete everything from the GPU, in the context of the start; harmless when done before."""
         self._canvases.release()
+        self._pictures.release()
         self._presenter.release()
         self._rasterizer.release()
         self._footprints.release()

@@ -99,12 +99,14 @@ class Presenter:
         gl.gl().glCreateFramebuffers(1, ctypes.byref(name))
         self._framebuffer = int(name.value)
 
-    def present(self, canvas: Canvas, target: Target) -> None:
-        """Overwrite a target.
+    def present(self, canvas: Canvas, target: Target, over: bool = False) -> None:
+        """Draw the whole of a target.
 
         Args:
             canvas: Of the target's size.
-            target: What to write.
+            target: What to draw on.
+            over: Blend with what is there instead of overwriting it; in light, not sRGB-encoded, on a linear
+                target.
 
         Raises:
             GlError: The driver cannot draw on it.
@@ -116,11 +118,13 @@ class Presenter:
             self._attach(target.texture, target.layer)
             state = g.glCheckNamedFramebufferStatus(self._framebuffer, g.GL_DRAW_FRAMEBUFFER)
             if state != g.GL_FRAMEBUFFER_COMPLETE:
+                gl.forget_errors()
                 raise gl.GlError(f"cannot draw on {target} (state {int(state):#x}): is it a colour texture?")
         g.glBindFramebuffer(g.GL_DRAW_FRAMEBUFFER, self._framebuffer if attached else 0)
         g.glViewport(x, y, target.width, target.height)
         linear = target.encoding == "linear"
-        gl.overwrite(encode=linear)
+        gl.encode_srgb_formats(linear)
+        (gl.blend_premultiplied if over else gl.overwrite)()
         canvas.bind_texture()
         self._program.set_ints("origin", x, y)
         self._program.set_ints("height", canvas.height)
