@@ -1,0 +1,225 @@
+"""The frame loop of `taoxr xr`: draws until the user or the runtime ends it, and outlives the runtime."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr_runtime.render import SplatRenderer
+from taoxr_runtime.splats import Splats
+from taoxr_runtime.xr.api import LostError, NoHeadsetError, NoRuntimeError
+from taoxr_runtime.xr.binding import Binding, BindingName, open_binding
+from taoxr_runtime.xr.captions import Words
+from taoxr_runtime.xr.link import Link, Pictures, Shot
+from taoxr_runtime.xr.runtime import extensions
+from taoxr_runtime.xr.timing import Timing, collect_young, collector_off
+from taoxr_runtime.xr.watchdog import Watchdog
+
+_RETRY_S: Final = 0.5
+_IDLE_S: Final = 0.02
+_LEAVE_S: Final = 3.0
+
+
+class Figure(Protocol):
+    """Whom we look at; ``live.Actor`` or a still."""
+
+    def update(self, camera_in_model: NDArray[np.floating]) -> Splats:
+        """The splats of this frame.
+
+        Args:
+            camera_in_model: [3], where the user is, metres.
+        """
+        ...
+
+
+class Partner(Protocol):
+    """Whom we talk to; see ``Conversation``."""
+
+    def tick(self, pressed: bool) -> Words:
+        """Once a frame: take in the key to talk, give the captions."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A figure that never moves."""
+
+    splats: Splats
+
+    def update(self, camera_in_model: NDArray[np.floating]) -> Splats:
+        """Always the same."""
+        return self.splats
+
+
+class Silence:
+    """No conversation."""
+
+    def tick(self, pressed: bool) -> Words:
+        """Nothing to say."""
+        return Words()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to show the avatar.
+
+    Attributes:
+        binding: How OpenXR gets at OpenGL.
+        pictures: What the swapchains should be.
+        frames: End after as many; 0 goes on until the user or the runtime ends it.
+        eye_height: Of the avatar, metres.
+    """
+
+    binding: BindingName = "auto"
+    pictures: Pictures = Pictures()
+    frames: int = 0
+    eye_height: float = 1.6
+
+
+def run(
+    options: Options,
+    figure: Figure,
+    partner: Partner,
+    tell: Callable[[str], None],
+    on_last: Callable[[Shot], None] | None = None,
+) -> Timing:
+    """Show a figure in the headset until the user or the runtime ends it; in the main thread.
+
+    When the runtime dies, waits for it and goes on; figure and partner notice nothing.
+
+    Args:
+        options: How.
+        figure: Whom to show.
+        partner: Whom to talk to.
+        tell: Called with lines for the user, from any thread.
+        on_last: Called with the last frame.
+
+    Returns:
+        How long frames took.
+
+    Raises:
+        NoRuntimeError: No runtime is running at the start.
+        NoHeadsetError: No headset is connected at the start.
+        UnavailableError: Binding, driver or format do not do; says what to do.
+    """
+    timing = Timing()
+    with Watchdog(tell) as watchdog:
+        binding = open_binding(options.binding, extensions())
+        try:
+            with SplatRenderer() as renderer, collector_off():
+                loop = _Loop(options, figure, partner, renderer, watchdog, timing, on_last)
+                link: Link | None = _connect(binding, options, tell)
+                while link is not None:
+                    try:
+                        with link:
+                            loop.run(link)
+                        break
+                    except LostError as error:
+                        tell(f"{error}: waiting for it to come back (Ctrl-C ends)")
+                        partner.tick(False)
+                        timing.interrupted()
+                    link = _reconnect(binding, options, watchdog, tell)
+        finally:
+            binding.close()
+    return timing
+
+
+def _connect(binding: Binding, options: Options, tell: Callable[[str], None]) -> Link:
+    link = Link(binding, options.pictures, options.eye_height)
+    sizes = " and ".join(dict.fromkeys(f"{size.width}x{size.height}" for size in link.sizes))
+    tell(
+        f"connected to {link.runtime.name}, {link.runtime.headset}: {binding.name}, {link.format} {sizes}, "
+        f"space {link.session.space}"
+    )
+    return link
+
+
+def _reconnect(
+    binding: Binding, options: Options, watchdog: Watchdog, tell: Callable[[str], None]
+) -> Link | None:
+    """Wait for the runtime; None when the user ends it."""
+    while not watchdog.stop:
+        try:
+            return _connect(binding, options, tell)
+        except (LostError, NoRuntimeError, NoHeadsetError):
+            time.sleep(_RETRY_S)
+    return None
+
+
+class _Loop:
+    """The frames of one run, over all its connections."""
+
+    def __init__(
+        self,
+        options: Options,
+        figure: Figure,
+        partner: Partner,
+        renderer: SplatRenderer,
+        watchdog: Watchdog,
+        timing: Timing,
+        on_last: Callable[[Shot], None] | None,
+    ) -> None:
+        self._options, self._figure, self._partner = options, figure, partner
+        self._renderer, self._watchdog, self._timing = renderer, watchdog, timing
+        self._on_last = on_last
+        self._drawn = 0
+        self._leaving: float | None = None
+
+    def run(self, link: Link) -> None:
+        """Draw until the session is over.
+
+        Raises:
+            LostError: The runtime went away.
+        """
+        session = link.session
+        while True:
+            session.poll()
+            if session.over or (self._leaving is not None and time.monotonic() - self._leaving > _LEAVE_S):
+                return
+            if not session.running:
+                if self._watchdog.stop:
+                    return
+                time.sleep(_IDLE_S)
+                continue
+            self._frame(link)
+            if self._leaving is None and self._last():
+                session.request_exit()
+                self._leaving = time.monotonic()
+
+    def _last(self) -> bool:
+        return self._watchdog.stop or 0 < self._options.frames <= self._drawn
+
+    def _frame(self, link: Link) -> None:
+        timing = self._timing
+        timing.begin()
+        frame = link.session.begin()
+        timing.passed()
+        words = self._partner.tick(link.talk())
+        shot = None
+        camera = link.look(frame) if frame.visible else None
+        if camera is None:
+            link.session.end(frame)
+            return
+        splats = self._figure.update(camera)
+        timing.passed()
+        self._drawn += 1
+        capture = self._on_last is not None and self._leaving is None and self._last()
+        shot = link.draw(frame, self._renderer, splats, words, capture)
+        timing.passed()
+        link.session.end(frame)
+        timing.passed()
+        timing.end(frame.display_time, frame.period)
+        if shot is not None and self._on_last is not None:
+            self._on_last(shot)
+        collect_young(self._drawn)
+
+
+def side_by_side(pictures: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    """Both eyes' pictures in one, for a screenshot."""
+    height = min(picture.shape[0] for picture in pictures)
+    return np.concatenate([picture[:height] for picture in pictures], axis=1)

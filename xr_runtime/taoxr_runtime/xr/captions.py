@@ -1,0 +1,123 @@
+"""Captions in front of the avatar, as a layer that the runtime composes at full sharpness."""
+
+from __future__ import annotations
+
+import ctypes
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, font, wrap
+from taoxr_runtime.render import gl
+from taoxr_runtime.xr.poses import Pose
+from taoxr_runtime.xr.runtime import Size
+from taoxr_runtime.xr.session import Session
+from taoxr_runtime.xr.swapchain import Swapchain
+
+_SIZE: Final = Size(1024, 288)
+_WIDTH_M: Final = 0.72
+_LETTERS: Final = 40
+_BELOW_EYES_M: Final = 0.52
+_BEFORE_MODEL_M: Final = 0.35
+_PAPER: Final = (14, 18, 26, 176)
+_INK: Final = (250, 250, 250, 255)
+
+
+class Words(NamedTuple):
+    """What the panel shows.
+
+    Attributes:
+        user: What the user said.
+        avatar: What the avatar answers.
+        note: Shown alone when nobody said anything, such as how to begin.
+    """
+
+    user: str = ""
+    avatar: str = ""
+    note: str = ""
+
+
+class CaptionPanel:
+    """The panel of one session.
+
+    Args:
+        session: Its owner.
+        format: Of the pictures, as ``choose_format`` gives it.
+        eye_height: Of the model, metres; the panel hangs below.
+    """
+
+    def __init__(self, session: Session, format: str, eye_height: float) -> None:
+        self._session, self._format = session, format
+        self._chain = Swapchain(session, format, _SIZE)
+        self._height = eye_height - _BELOW_EYES_M
+        # Setting type takes longer than a frame may.
+        self._painter = ThreadPoolExecutor(1, thread_name_prefix="captions")
+        self._painting: Future[NDArray[np.uint8]] | None = None
+        self._wanted = self._shown = Words()
+
+    def show(self, words: Words) -> None:
+        """Show words as soon as they are painted."""
+        if self._painting is not None and self._painting.done():
+            self._upload(self._painting.result())
+            self._painting, self._shown = None, self._wanted
+        if self._painting is None and words != self._shown:
+            self._wanted = words
+            self._painting = self._painter.submit(paint, words)
+
+    def layer(self, model: Pose) -> Any:
+        """``XrCompositionLayerQuad`` in front of the model, or None when there is nothing to read."""
+        if not any(self._shown):
+            return None
+        pose = model.offset(0.0, self._height, _BEFORE_MODEL_M)
+        size = (_WIDTH_M, _WIDTH_M * _SIZE.height / _SIZE.width)
+        return self._session.quad_layer(pose, size, self._chain.part())
+
+    def close(self) -> None:
+        """Give the pictures back."""
+        self._painter.shutdown(cancel_futures=True)
+        self._chain.close()
+
+    def _upload(self, picture: NDArray[np.uint8]) -> None:
+        g = gl.gl()
+        # Formats other than srgb8 hold light; captions need no more steps than 8 bits of it.
+        picture = picture[::-1] if self._format == "srgb8" else _light(picture[::-1])
+        picture = np.ascontiguousarray(picture)
+        with self._chain.image() as texture:
+            g.glTextureSubImage2D(
+                texture, 0, 0, 0, _SIZE.width, _SIZE.height, g.GL_RGBA, g.GL_UNSIGNED_BYTE,
+                ctypes.c_void_p(picture.ctypes.data),
+            )  # fmt: skip
+
+
+def paint(words: Words) -> NDArray[np.uint8]:
+    """The panel's picture, uint8 [H, W, 4], sRGB, alpha not multiplied in, row 0 at the top."""
+    image = Image.new("RGBA", (_SIZE.width, _SIZE.height), (*_PAPER[:3], 0))
+    draw = ImageDraw.Draw(image)
+    letters = font(_LETTERS)
+    leading, margin = round(_LETTERS * 1.3), _LETTERS
+    room = _SIZE.width - 2 * margin
+    lines: list[tuple[str, tuple[int, int, int, int]]] = []
+    if words.user:
+        lines.append((wrap(words.user, room, letters)[-1], (*USER_SRGB, 255)))
+    if words.avatar:
+        # The newest words stay in sight.
+        fitting = (_SIZE.height - margin) // leading - len(lines)
+        lines += [(line, (*AVATAR_SRGB, 255)) for line in wrap(words.avatar, room, letters)[-fitting:]]
+    if not lines and words.note:
+        lines = [(words.note, _INK)]
+    if lines:
+        draw.rounded_rectangle(
+            (0, 0, _SIZE.width - 1, leading * len(lines) + margin), _LETTERS * 0.6, _PAPER
+        )
+    for number, (line, color) in enumerate(lines):
+        draw.text((margin, margin * 0.4 + number * leading), line, color, letters)
+    return np.asarray(image)
+
+
+def _light(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    color = picture[..., :3] / 255.0
+    light = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+    return np.concatenate([np.rint(light * 255).astype(np.uint8), picture[..., 3:]], axis=2)

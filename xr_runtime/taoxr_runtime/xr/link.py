@@ -1,0 +1,169 @@
+"""Everything that lives as long as one connection to the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr_runtime.render import SplatRenderer, View
+from taoxr_runtime.splats import Splats
+from taoxr_runtime.xr import poses
+from taoxr_runtime.xr.binding import Binding
+from taoxr_runtime.xr.captions import CaptionPanel, Words
+from taoxr_runtime.xr.inputs import Inputs
+from taoxr_runtime.xr.poses import Eye, Pose
+from taoxr_runtime.xr.runtime import Runtime, Size
+from taoxr_runtime.xr.session import Frame, Session
+from taoxr_runtime.xr.swapchain import EyeImages, FormatName, read_srgb
+
+BACKGROUND_SRGB = (0.55, 0.60, 0.66)
+"""Behind the avatar, where the headset shows nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What the swapchains should be.
+
+    Attributes:
+        format: See ``choose_format``.
+        layers: 1 for two swapchains, 2 for one with two layers.
+        scale: Width and height as parts of what the runtime recommends.
+        size: Width and height in pixels in place of that.
+    """
+
+    format: FormatName = "auto"
+    layers: Literal[1, 2] = 1
+    scale: float = 1.0
+    size: tuple[int, int] | None = None
+
+    def sizes(self, recommended: Sequence[Size]) -> list[Size]:
+        """Of each eye's picture."""
+        if self.size is not None:
+            return [Size(*self.size)] * len(recommended)
+        return [
+            Size(max(round(size.width * self.scale), 16), max(round(size.height * self.scale), 16))
+            for size in recommended
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shot:
+    """What one frame showed.
+
+    Attributes:
+        eyes: Where they were.
+        model: Where the avatar stood.
+        views: As drawn, in the model's frame.
+        splats: As drawn.
+        pictures: For each eye uint8 [H, W, 3], sRGB.
+    """
+
+    eyes: list[Eye]
+    model: Pose
+    views: list[View]
+    splats: Splats
+    pictures: list[NDArray[np.uint8]]
+
+
+class Link:
+    """Runtime, session, swapchains, controllers and captions; a context manager.
+
+    Args:
+        binding: Our OpenGL context, current.
+        pictures: What the swapchains should be.
+        eye_height: Of the avatar, metres.
+
+    Attributes:
+        runtime: The runtime.
+        session: The session.
+        format: Of the swapchains.
+        sizes: Of each eye's picture.
+        views: The user's eyes as the avatar sees them in the frame that is drawn; empty while tracking is lost.
+
+    Raises:
+        NoRuntimeError: No runtime is running.
+        NoHeadsetError: No headset is connected.
+        LostError: The runtime went away.
+    """
+
+    def __init__(self, binding: Binding, pictures: Pictures, eye_height: float) -> None:
+        with ExitStack() as made:
+            self.runtime = made.enter_context(Runtime(binding.extensions))
+            self.session = made.enter_context(Session(self.runtime, binding))
+            self._inputs = Inputs(self.runtime, self.session)
+            made.callback(self._inputs.close)
+            self.sizes = pictures.sizes(self.runtime.sizes)
+            self._images = EyeImages(self.session, pictures.format, self.sizes, pictures.layers)
+            made.callback(self._images.close)
+            self.format = self._images.format
+            self._captions = CaptionPanel(self.session, self.format, eye_height)
+            made.callback(self._captions.close)
+            self._made = made.pop_all()
+        self.views: list[View] = []
+        self._eyes: list[Eye] = []
+        self._model: Pose | None = None
+        self._placed = 0
+
+    def __enter__(self) -> Link:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._made.close()
+
+    def talk(self) -> bool:
+        """Whether the user holds the key to talk."""
+        return self._inputs.talk()
+
+    def look(self, frame: Frame) -> NDArray[np.float64] | None:
+        """Find the user's eyes for a frame, and place the avatar when it has no place.
+
+        Returns:
+            float64 [3], the middle between the eyes in the avatar's frame; None while tracking is lost.
+        """
+        self.views = []
+        self._eyes = self.session.eyes(frame)
+        if not self._eyes:
+            return None
+        if self._model is None or self._placed != self.session.recentred:
+            self._model = poses.in_front(poses.head(self._eyes), self.session.floor_y)
+            self._placed = self.session.recentred
+        for eye, size in zip(self._eyes, self.sizes, strict=True):
+            self.views.append(eye.view(self._model, size.width, size.height))
+        return np.mean([view.position for view in self.views], axis=0)
+
+    def draw(
+        self, frame: Frame, renderer: SplatRenderer, splats: Splats, words: Words, capture: bool
+    ) -> Shot | None:
+        """Draw a frame for the eyes last found.
+
+        Args:
+            frame: The frame, which gets its layers.
+            renderer: Made in our context.
+            splats: The avatar in its own frame.
+            words: The captions.
+            capture: Also read the pictures back, which waits for the GPU.
+
+        Returns:
+            What was drawn, with ``capture``.
+        """
+        assert self._model is not None, "look() has found eyes"
+        background = BACKGROUND_SRGB if self.runtime.opaque else None
+        shot = None
+        with self._images.targets() as targets:
+            renderer.draw(splats, self.views, targets, background)
+            if capture:
+                pictures = [read_srgb(target, self.format) for target in targets]
+                shot = Shot(self._eyes, self._model, self.views, splats, pictures)
+        frame.layers.append(self.session.projection_layer(self._eyes, self._images.parts()))
+        self._captions.show(words)
+        if (panel := self._captions.layer(self._model)) is not None:
+            frame.layers.append(panel)
+        return shot

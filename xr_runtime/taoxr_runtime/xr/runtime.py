@@ -1,0 +1,146 @@
+"""The OpenXR runtime and the headset it serves."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final
+
+from taoxr import __version__
+from taoxr.errors import UnavailableError
+from taoxr_runtime.render import gl
+from taoxr_runtime.xr import api
+
+_OPENGL: Final = "XR_KHR_opengl_enable"
+LOCAL_FLOOR: Final = "XR_EXT_local_floor"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of one eye's picture in pixels."""
+
+    width: int
+    height: int
+
+
+def extensions() -> set[str]:
+    """Names of what the active runtime offers.
+
+    Raises:
+        NoRuntimeError: There is none.
+        UnavailableError: pyopenxr is not installed.
+    """
+    found = api.call("enumerate_instance_extension_properties")
+    return {item.extension_name.decode() for item in found}
+
+
+class Runtime:
+    """A connection to the active runtime, with its headset; a context manager. One may be open at a time.
+
+    Attributes:
+        name: Of the runtime, with its version.
+        headset: Its name.
+        sizes: Recommended size of the picture for each eye.
+        blend_mode: How pictures meet the world around: the runtime's preferred ``XrEnvironmentBlendMode``.
+        opaque: Whether the user sees nothing else.
+
+    Raises:
+        NoRuntimeError: No runtime is installed or running.
+        NoHeadsetError: No headset is connected.
+        UnavailableError: The runtime takes no OpenGL.
+        LostError: It went away meanwhile.
+    """
+
+    def __init__(self, wanted: tuple[str, ...] = ()) -> None:
+        """Args: extensions that the graphics binding needs."""
+        xr = api.xr()
+        available = extensions()
+        if _OPENGL not in available:
+            raise UnavailableError("the OpenXR runtime takes no OpenGL (XR_KHR_opengl_enable): use another runtime")
+        self.floor_extension = LOCAL_FLOOR in available
+        enabled = [_OPENGL, *wanted, *([LOCAL_FLOOR] if self.floor_extension else [])]
+        major, minor, patch = (int(part) for part in __version__.split(".")[:3])
+        application = xr.ApplicationInfo(
+            application_name="taoxr",
+            application_version=(major << 20) + (minor << 10) + patch,
+            engine_name="taoxr",
+            api_version=xr.XR_API_VERSION_1_0,
+        )
+        self.instance: Any = api.call(
+            "create_instance",
+            xr.InstanceCreateInfo(application_info=application, enabled_extension_names=enabled),
+        )
+        try:
+            self._ask()
+        except BaseException:
+            self.close()
+            raise
+
+    def _ask(self) -> None:
+        xr = api.xr()
+        about = api.call("get_instance_properties", self.instance)
+        self.name = f"{about.runtime_name.decode()} ({xr.Version(about.runtime_version)})"
+        self.system: Any = api.call(
+            "get_system", self.instance, xr.SystemGetInfo(form_factor=xr.FormFactor.HEAD_MOUNTED_DISPLAY)
+        )
+        self.headset = api.call("get_system_properties", self.instance, self.system).system_name.decode()
+        self.view_configuration: Any = xr.ViewConfigurationType.PRIMARY_STEREO
+        place = (self.instance, self.system, self.view_configuration)
+        self.sizes = [
+            Size(view.recommended_image_rect_width, view.recommended_image_rect_height)
+            for view in api.call("enumerate_view_configuration_views", *place)
+        ]
+        modes = api.call("enumerate_environment_blend_modes", *place)
+        self.blend_mode: Any = xr.EnvironmentBlendMode(modes[0])
+        self.opaque = self.blend_mode == xr.EnvironmentBlendMode.OPAQUE
+
+    def check_driver(self) -> None:
+        """Compare the current context with what the runtime needs; must be done before a session is made.
+
+        Raises:
+            UnavailableError: The driver is too old.
+        """
+        xr = api.xr()
+        name = "xrGetOpenGLGraphicsRequirementsKHR"
+        pointer = api.call("get_instance_proc_addr", self.instance, name)
+        function = ctypes.cast(pointer, xr.PFN_xrGetOpenGLGraphicsRequirementsKHR)
+        needs = xr.GraphicsRequirementsOpenGLKHR()
+        code = function(self.instance, self.system, ctypes.byref(needs))
+        if code < 0:
+            raise api.XrError(f"{name}: {xr.Result(code).name}")
+        g = gl.gl()
+        found = (int(g.glGetIntegerv(g.GL_MAJOR_VERSION)), int(g.glGetIntegerv(g.GL_MINOR_VERSION)))
+        least = xr.Version(needs.min_api_version_supported)
+        if found < (least.major, least.minor):
+            raise UnavailableError(
+                f"{self.name} needs OpenGL {least.major}.{least.minor}, the driver gives {found[0]}.{found[1]}: "
+                "update the graphics driver"
+            )
+
+    def close(self) -> None:
+        """End the connection; harmless when the runtime is gone. Sessions must be closed before."""
+        if self.instance is not None:
+            destroy("destroy_instance", self.instance)
+            self.instance = None
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def destroy(name: str, handle: Any) -> None:
+    """Destroy an object, whose runtime may be gone.
+
+    Args:
+        name: pyopenxr's function.
+        handle: The object.
+    """
+    try:
+        api.call(name, handle)
+    except api.LostError:
+        pass  # so is the object then

@@ -1,0 +1,238 @@
+"""A session with the headset: its states, its space, and the rhythm of frames."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Final
+
+from taoxr_runtime.xr import api
+from taoxr_runtime.xr.binding import Binding
+from taoxr_runtime.xr.poses import GUESSED_EYE_HEIGHT_M, Eye, Pose
+from taoxr_runtime.xr.runtime import Runtime, destroy
+
+_SPACES: Final = ("STAGE", "LOCAL_FLOOR_EXT", "LOCAL")
+
+
+@dataclass(slots=True)
+class Frame:
+    """One picture for the headset, between ``xrBeginFrame`` and ``xrEndFrame``.
+
+    Attributes:
+        display_time: When it will be seen, nanoseconds on the runtime's clock.
+        period: Between two pictures, nanoseconds.
+        visible: Whether anybody will see it; else nothing need be drawn.
+        layers: ``XrCompositionLayer...`` structures, farthest first.
+    """
+
+    display_time: int
+    period: int
+    visible: bool
+    layers: list[Any] = field(default_factory=list[Any])
+
+
+class Session:
+    """A session; a context manager.
+
+    ``poll`` follows the runtime's wishes; while ``running``, make frames with ``begin`` and ``end``.
+
+    Attributes:
+        state: Name of the latest ``XrSessionState``, such as "FOCUSED".
+        running: Whether frames are wanted.
+        over: Whether the session has ended; True for good.
+        space: "STAGE", "LOCAL_FLOOR" or "LOCAL".
+        floor_y: Height of the floor in the space, metres; guessed for LOCAL.
+        recentred: How often the user has moved the space's origin.
+
+    Raises:
+        LostError: The runtime went away.
+        UnavailableError: The driver is too old for the runtime.
+        XrError: The runtime refused.
+    """
+
+    def __init__(self, runtime: Runtime, binding: Binding) -> None:
+        xr = api.xr()
+        self._runtime = runtime
+        self.state, self.running, self.over, self.recentred = "UNKNOWN", False, False, 0
+        runtime.check_driver()
+        self._graphics = binding.structure()  # pyopenxr keeps no reference to what follows `next`
+        self.handle: Any = api.call(
+            "create_session",
+            runtime.instance,
+            xr.SessionCreateInfo(
+                system_id=runtime.system, next=ctypes.cast(ctypes.pointer(self._graphics), ctypes.c_void_p)
+            ),
+        )
+        self.base: Any = None
+        try:
+            self.space, self.base = self._open_space()
+        except BaseException:
+            self.close()
+            raise
+        self.floor_y = -GUESSED_EYE_HEIGHT_M if self.space == "LOCAL" else 0.0
+
+    def formats(self) -> list[int]:
+        """OpenGL's numbers of the swapchain formats, in the runtime's order of preference."""
+        return [int(number) for number in api.call("enumerate_swapchain_formats", self.handle)]
+
+    def poll(self) -> None:
+        """Take in what the runtime has to say.
+
+        Raises:
+            LostError: It takes session or instance back, or is gone.
+        """
+        xr = api.xr()
+        kinds = xr.StructureType
+        while (event := api.call("poll_event", self._runtime.instance)) is not None:
+            kind = event.type
+            if kind == kinds.EVENT_DATA_SESSION_STATE_CHANGED:
+                self._enter(xr.SessionState(_as(event, xr.EventDataSessionStateChanged).state).name)
+            elif kind == kinds.EVENT_DATA_REFERENCE_SPACE_CHANGE_PENDING:
+                self.recentred += 1
+            elif kind == kinds.EVENT_DATA_INSTANCE_LOSS_PENDING:
+                raise api.LostError("the OpenXR runtime is going away")
+
+    def _enter(self, state: str) -> None:
+        xr = api.xr()
+        self.state = state
+        if state == "READY":
+            begin = xr.SessionBeginInfo(primary_view_configuration_type=self._runtime.view_configuration)
+            api.call("begin_session", self.handle, begin)
+            self.running = True
+        elif state == "STOPPING":
+            api.call("end_session", self.handle)
+            self.running = False
+        elif state == "EXITING":
+            self.over = True
+        elif state == "LOSS_PENDING":
+            raise api.LostError("the OpenXR runtime takes the session back")
+
+    def request_exit(self) -> None:
+        """Ask the runtime to end the session; go on with frames until ``over``."""
+        if self.running:
+            api.call("request_exit_session", self.handle)
+        else:
+            self.over = True
+
+    def begin(self) -> Frame:
+        """Wait until the next frame is due and begin it."""
+        state = api.call("wait_frame", self.handle)
+        api.call("begin_frame", self.handle)
+        return Frame(
+            int(state.predicted_display_time), int(state.predicted_display_period), bool(state.should_render)
+        )
+
+    def end(self, frame: Frame) -> None:
+        """Hand a frame over; every frame begun must be."""
+        xr = api.xr()
+        info = xr.FrameEndInfo(
+            display_time=frame.display_time,
+            environment_blend_mode=self._runtime.blend_mode,
+            layers=[ctypes.byref(layer) for layer in frame.layers],
+        )
+        api.call("end_frame", self.handle, info)
+
+    def eyes(self, frame: Frame) -> list[Eye]:
+        """Where the eyes will be when the frame is seen; empty while tracking is lost."""
+        xr = api.xr()
+        info = xr.ViewLocateInfo(
+            view_configuration_type=self._runtime.view_configuration,
+            display_time=frame.display_time,
+            space=self.base,
+        )
+        state, views = api.call("locate_views", self.handle, info)
+        flags = xr.ViewStateFlags
+        needed = int(flags.ORIENTATION_VALID_BIT) | int(flags.POSITION_VALID_BIT)
+        if int(state.view_state_flags) & needed != needed:
+            return []
+        return [Eye(_pose(view.pose), _angles(view.fov)) for view in views]
+
+    def projection_layer(self, eyes: Sequence[Eye], images: Sequence[Any]) -> Any:
+        """The layer of the eyes' pictures.
+
+        Args:
+            eyes: As drawn.
+            images: ``XrSwapchainSubImage`` of each.
+        """
+        xr = api.xr()
+        views = [
+            xr.CompositionLayerProjectionView(pose=structure(eye.pose), fov=xr.Fovf(*eye.angles), sub_image=image)
+            for eye, image in zip(eyes, images, strict=True)
+        ]
+        # Premultiplied; the flag matters only where the world shows through.
+        flags = xr.CompositionLayerFlags.BLEND_TEXTURE_SOURCE_ALPHA_BIT
+        return xr.CompositionLayerProjection(
+            layer_flags=xr.CompositionLayerFlags.NONE if self._runtime.opaque else flags,
+            space=self.base,
+            views=views,
+        )
+
+    def quad_layer(self, pose: Pose, size_m: tuple[float, float], image: Any) -> Any:
+        """A flat picture in space, with alpha not multiplied into its colours.
+
+        Args:
+            pose: Of its middle in the session's space; it is seen from its +Z side.
+            size_m: Width and height in metres.
+            image: ``XrSwapchainSubImage``.
+        """
+        xr = api.xr()
+        flags = xr.CompositionLayerFlags
+        return xr.CompositionLayerQuad(
+            layer_flags=flags.BLEND_TEXTURE_SOURCE_ALPHA_BIT | flags.UNPREMULTIPLIED_ALPHA_BIT,
+            space=self.base,
+            eye_visibility=xr.EyeVisibility.BOTH,
+            sub_image=image,
+            pose=structure(pose),
+            size=xr.Extent2Df(*size_m),
+        )
+
+    def close(self) -> None:
+        """Destroy session and space; swapchains must be closed before. Harmless when the runtime is gone."""
+        if self.base is not None:
+            destroy("destroy_space", self.base)
+            self.base = None
+        if self.handle is not None:
+            destroy("destroy_session", self.handle)
+            self.handle = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open_space(self) -> tuple[str, Any]:
+        """The best space there is: one that knows the floor, before one whose floor must be guessed."""
+        xr = api.xr()
+        offered = {int(kind) for kind in api.call("enumerate_reference_spaces", self.handle)}
+        for name in _SPACES:
+            kind = getattr(xr.ReferenceSpaceType, name)
+            if int(kind.value) in offered:
+                info = xr.ReferenceSpaceCreateInfo(
+                    reference_space_type=kind, pose_in_reference_space=structure(Pose((0, 0, 0, 1), (0, 0, 0)))
+                )
+                return name.removesuffix("_EXT"), api.call("create_reference_space", self.handle, info)
+        raise api.XrError(f"the runtime offers none of the spaces {', '.join(_SPACES)}")
+
+
+def structure(pose: Pose) -> Any:
+    """An ``XrPosef``."""
+    xr = api.xr()
+    return xr.Posef(orientation=xr.Quaternionf(*pose.orientation), position=xr.Vector3f(*pose.position))
+
+
+def _pose(pose: Any) -> Pose:
+    q, p = pose.orientation, pose.position
+    return Pose((float(q.x), float(q.y), float(q.z), float(q.w)), (float(p.x), float(p.y), float(p.z)))
+
+
+def _angles(fov: Any) -> tuple[float, float, float, float]:
+    return float(fov.angle_left), float(fov.angle_right), float(fov.angle_up), float(fov.angle_down)
+
+
+def _as(event: Any, kind: Any) -> Any:
+    return ctypes.cast(ctypes.byref(event), ctypes.POINTER(kind)).contents

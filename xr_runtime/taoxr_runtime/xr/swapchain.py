@@ -1,0 +1,188 @@
+"""Swapchains: the pictures that we draw and the runtime shows."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.errors import InvalidInputError, UnavailableError
+from taoxr_runtime.render import TextureTarget, gl
+from taoxr_runtime.xr import api
+from taoxr_runtime.xr.runtime import Size, destroy
+from taoxr_runtime.xr.session import Session
+
+FormatName = Literal["auto", "srgb8", "rgba8", "rgba16f"]
+
+_FORMATS: Final = {"srgb8": "GL_SRGB8_ALPHA8", "rgba16f": "GL_RGBA16F", "rgba8": "GL_RGBA8"}
+"""Best first: RGBA8 has too few steps for dark light."""
+
+
+def choose_format(name: FormatName, offered: Sequence[int]) -> str:
+    """A format that the runtime offers.
+
+    Args:
+        name: "auto" takes the best.
+        offered: OpenGL's numbers.
+
+    Returns:
+        "srgb8", "rgba16f" or "rgba8".
+
+    Raises:
+        UnavailableError: The runtime lacks it.
+    """
+    g = gl.gl()
+    known = [key for key, constant in _FORMATS.items() if int(getattr(g, constant)) in offered]
+    if not known:
+        raise UnavailableError(f"the OpenXR runtime offers none of the formats {', '.join(_FORMATS)}")
+    if name == "auto":
+        return known[0]
+    if name not in known:
+        raise UnavailableError(f"the OpenXR runtime lacks the format {name}: use --format {known[0]}")
+    return name
+
+
+class Swapchain:
+    """One chain of images.
+
+    Args:
+        session: Its owner.
+        format: "srgb8", "rgba16f" or "rgba8".
+        size: Pixels.
+        layers: Of each image.
+    """
+
+    def __init__(self, session: Session, format: str, size: Size, layers: int = 1) -> None:
+        xr = api.xr()
+        self.size, self.layers = size, layers
+        flags = xr.SwapchainUsageFlags
+        info = xr.SwapchainCreateInfo(
+            usage_flags=flags.COLOR_ATTACHMENT_BIT | flags.SAMPLED_BIT | flags.TRANSFER_DST_BIT,
+            format=int(getattr(gl.gl(), _FORMATS[format])),
+            sample_count=1,
+            width=size.width,
+            height=size.height,
+            face_count=1,
+            array_size=layers,
+            mip_count=1,
+        )
+        self._handle: Any = api.call("create_swapchain", session.handle, info)
+        images = api.call("enumerate_swapchain_images", self._handle, xr.SwapchainImageOpenGLKHR)
+        self._textures = [int(image.image) for image in images]
+
+    @contextmanager
+    def image(self) -> Iterator[int]:
+        """The texture to draw on, ours within the block."""
+        xr = api.xr()
+        number = api.call("acquire_swapchain_image", self._handle, xr.SwapchainImageAcquireInfo())
+        waiting = xr.SwapchainImageWaitInfo(timeout=xr.INFINITE_DURATION)
+        api.call("wait_swapchain_image", self._handle, waiting)
+        try:
+            yield self._textures[number]
+        finally:
+            api.call("release_swapchain_image", self._handle, xr.SwapchainImageReleaseInfo())
+
+    def part(self, layer: int = 0) -> Any:
+        """``XrSwapchainSubImage`` of a whole layer of the image released last."""
+        xr = api.xr()
+        whole = xr.Rect2Di(xr.Offset2Di(0, 0), xr.Extent2Di(self.size.width, self.size.height))
+        return xr.SwapchainSubImage(swapchain=self._handle, image_rect=whole, image_array_index=layer)
+
+    def close(self) -> None:
+        """Give the images back; harmless when the runtime is gone."""
+        if self._handle is not None:
+            destroy("destroy_swapchain", self._handle)
+            self._handle = None
+
+
+class EyeImages:
+    """What both eyes are drawn on: a swapchain for each, or one with a layer for each.
+
+    Args:
+        session: Their owner.
+        format: See ``choose_format``.
+        sizes: Of the picture for each eye.
+        layers: 2 for one swapchain with layers, 1 for two swapchains.
+
+    Attributes:
+        format: As chosen.
+
+    Raises:
+        InvalidInputError: Layers are wanted for eyes of different sizes.
+        UnavailableError: The runtime lacks the format.
+    """
+
+    def __init__(self, session: Session, format: FormatName, sizes: Sequence[Size], layers: int) -> None:
+        self.format = choose_format(format, session.formats())
+        if layers != 1 and len(set(sizes)) != 1:
+            raise InvalidInputError("layers", layers, f"1, for the headset's eyes differ in size: {sizes}")
+        self._layered = layers != 1
+        self._chains: list[Swapchain] = []
+        try:
+            for size in sizes[: 1 if self._layered else None]:
+                self._chains.append(Swapchain(session, self.format, size, len(sizes) if self._layered else 1))
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def targets(self) -> Iterator[list[TextureTarget]]:
+        """What to draw on for each eye, ours within the block."""
+        if self._layered:
+            (chain,) = self._chains
+            with chain.image() as texture:
+                yield [self._target(texture, chain.size, layer) for layer in range(chain.layers)]
+            return
+        left, right = self._chains
+        with left.image() as first, right.image() as second:
+            yield [self._target(first, left.size, None), self._target(second, right.size, None)]
+
+    def parts(self) -> list[Any]:
+        """``XrSwapchainSubImage`` for each eye."""
+        if self._layered:
+            return [self._chains[0].part(layer) for layer in range(self._chains[0].layers)]
+        return [chain.part() for chain in self._chains]
+
+    def close(self) -> None:
+        """Give the images back."""
+        for chain in self._chains:
+            chain.close()
+        self._chains.clear()
+
+    @staticmethod
+    def _target(texture: int, size: Size, layer: int | None) -> TextureTarget:
+        # Runtimes take the numbers in RGBA8 and RGBA16F for light, and SRGB8_ALPHA8 is encoded on the way in.
+        return TextureTarget(texture, size.width, size.height, layer, encoding="linear")
+
+
+def read_srgb(target: TextureTarget, format: str) -> NDArray[np.uint8]:
+    """Wait for the drawing to end and copy a picture, for screenshots and tests.
+
+    Args:
+        target: What was drawn on.
+        format: Of its swapchain.
+
+    Returns:
+        uint8 [H, W, 3], sRGB-encoded, row 0 at the top.
+    """
+    g = gl.gl()
+    kind = np.uint8 if format == "srgb8" else np.float32
+    numbers = np.empty((target.height, target.width, 4), kind)
+    g.glGetTextureSubImage(
+        target.texture, 0, 0, 0, target.layer or 0, target.width, target.height, 1, g.GL_RGBA,
+        g.GL_UNSIGNED_BYTE if format == "srgb8" else g.GL_FLOAT, numbers.nbytes,
+        ctypes.c_void_p(numbers.ctypes.data),
+    )  # fmt: skip
+    picture = numbers[::-1, :, :3]
+    return picture.copy() if format == "srgb8" else encode_srgb(picture)
+
+
+def encode_srgb(light: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Linear light, 0 to 1, as sRGB bytes (IEC 61966-2-1)."""
+    light = np.clip(light, 0, 1)
+    encoded = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+    return np.rint(encoded * 255).astype(np.uint8)

@@ -1,0 +1,88 @@
+"""Where the time of each frame went."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import numpy as np
+
+_COLLECT_EVERY: Final = 64
+
+
+class Timing:
+    """Durations of each frame's parts in milliseconds, kept for the last 10,000 frames.
+
+    Attributes:
+        frames: How many were counted.
+        skipped: How many pictures the headset showed without a new one of ours.
+    """
+
+    PARTS: Final = ("wait", "avatar", "draw", "submit")
+    """Until the runtime wants a frame; poses and splats; both eyes; handing over."""
+    _KEPT: Final = 10_000
+
+    def __init__(self) -> None:
+        self._rows = np.zeros((self._KEPT, len(self.PARTS)))
+        self._marks = [0.0]
+        self._last_display = 0
+        self.frames = self.skipped = 0
+
+    def begin(self) -> None:
+        """The frame begins."""
+        self._marks = [time.perf_counter()]
+
+    def passed(self) -> None:
+        """A part ended; in the order of ``PARTS``."""
+        self._marks.append(time.perf_counter())
+
+    def end(self, display_time: int, period: int) -> None:
+        """The frame is handed over.
+
+        Args:
+            display_time: When it is seen, nanoseconds.
+            period: Between two pictures of the headset, nanoseconds.
+        """
+        self._rows[self.frames % self._KEPT] = np.diff(self._marks) * 1e3
+        self.frames += 1
+        if self._last_display and period:
+            self.skipped += max(round((display_time - self._last_display) / period) - 1, 0)
+        self._last_display = display_time
+
+    def interrupted(self) -> None:
+        """The next frame is the first of a new session."""
+        self._last_display = 0
+
+    def summary(self) -> list[str]:
+        """Lines for the user."""
+        if not self.frames:
+            return ["no frame was shown"]
+        rows = self._rows[: min(self.frames, self._KEPT)]
+        work = rows[:, 1:].sum(axis=1)
+        lines = [f"{self.frames} frames, {self.skipped} skipped; milliseconds: median, 95 %, worst"]
+        for name, column in [*zip(self.PARTS, rows.T, strict=True), ("work", work)]:
+            low, high, most = np.quantile(column, (0.5, 0.95, 1.0))
+            lines.append(f"  {name:7}{low:8.1f}{high:8.1f}{most:8.1f}")
+        return lines
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """No garbage collection within the block, for it takes several frames: see ``collect_young``."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def collect_young(frame: int) -> None:
+    """Now and then collect what the last frames left: pyopenxr's casts make cycles (30 a frame); takes 0.1 ms."""
+    if frame % _COLLECT_EVERY == 0:
+        gc.collect(0)
