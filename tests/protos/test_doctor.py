@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -33,6 +34,8 @@ MISCHIEF = {
     "hangs": """    child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     yield ok('pids', f'{os.getpid()} {child.pid}')
+    if fifo := os.environ.get('HANGS_NOW'):
+        pathlib.Path(fifo).write_text(str(os.getpid()))
     time.sleep(600)""",
 }
 
@@ -70,7 +73,7 @@ def named(entries: list[dict[str, str]], name: str) -> dict[str, str]:
 def mischief(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with an installed plug-in, for PYTHONPATH."""
     folder = tmp_path_factory.mktemp("plugin")
-    module = "import ctypes, os, signal, subprocess, sys, time\nfrom taoxr.doctor import ok\n\n\n"
+    module = "import ctypes, os, pathlib, signal, subprocess, sys, time\nfrom taoxr.doctor import ok\n\n\n"
     module += "\n\n\n".join(f"def {name}():\n{body}" for name, body in MISCHIEF.items())
     (folder / "mischief.py").write_text(module)
     info = folder / "mischief-1.dist-info"
@@ -194,6 +197,20 @@ def test_a_check_that_hangs_is_killed_with_its_children(mischief: str) -> None:
     for pid in map(int, named(entries, "pids")["detail"].split()):
         if psutil.pid_exists(pid):  # the grandchild's entry waits for init
             psutil.Process(pid).wait(10)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a fifo and SIGINT")
+def test_ctrl_c_does_not_wait_for_a_check_that_hangs(mischief: str, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    environment = {**os.environ, "PYTHONPATH": mischief, "HANGS_NOW": str(fifo)}
+    command = [*RUN, "--json", "hangs", "--limit", "100"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as running:
+        probe = psutil.Process(int(fifo.read_text()))  # waits until the check hangs
+        running.send_signal(signal.SIGINT)
+        assert running.communicate(timeout=20)[0] == ""
+    assert running.returncode != 0
+    probe.wait(10)
 
 
 def test_people_get_a_table_and_unknown_checks_the_known_ones() -> None:

@@ -51,11 +51,17 @@ def diagnose(names: Collection[str] = (), limit_s: float = LIMIT_S) -> list[Entr
             raise InvalidInputError("CHECK", name, f"some of {', '.join(known)}")
     chosen = [name for name in known if name in names or not names]
     with ThreadPoolExecutor(max(len(chosen), 1)) as pool:
-        running = [pool.submit(_run, name, limit_s) for name in chosen]
-        return [entry for found in running for entry in found.result()]
+        started: list[subprocess.Popen[str]] = []
+        running = [pool.submit(_run, name, limit_s, started) for name in chosen]
+        try:
+            return [entry for found in running for entry in found.result()]
+        except BaseException:  # Ctrl-C must not wait for checks that hang
+            for process in started:
+                _kill(process)
+            raise
 
 
-def _run(name: str, limit_s: float) -> list[Entry]:
+def _run(name: str, limit_s: float, started: list[subprocess.Popen[str]]) -> list[Entry]:
     command = [sys.executable, "-m", "taoxr.doctor.probe", name, str(limit_s)]
     # One thread each: engines' thread pools spin, and all checks share the cores.
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
@@ -69,6 +75,7 @@ def _run(name: str, limit_s: float) -> list[Entry]:
         errors="replace",
         start_new_session=True,
     ) as process:
+        started.append(process)
         try:
             output, errors = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
@@ -86,6 +93,8 @@ def _run(name: str, limit_s: float) -> list[Entry]:
 
 def _kill(process: subprocess.Popen[str]) -> None:
     """Ends the check with whatever it started; those would keep our pipes open."""
+    if process.returncode is not None:
+        return
     if sys.platform == "win32":
         process.kill()
         return
