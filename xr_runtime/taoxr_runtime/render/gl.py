@@ -30,6 +30,9 @@ PACKAGES = "libegl1 libopengl0 libgl1-mesa-dri"
 VERSION = (4, 5)
 """Of OpenGL, the least that will do."""
 
+_ONCE_EXTENSIONS = {
+    f"GL_ARB_{name}" for name in ("compute_shader", "separate_shader_objects", "shader_image_load_store")
+}
 _SWITCHES = (
     "GL_BLEND",
     "GL_COLOR_LOGIC_OP",
@@ -67,6 +70,7 @@ def load(module: str) -> Any:
         through_egl = type(platform).__name__ == "EGLPlatform"
         if through_egl:
             importlib.import_module("OpenGL.EGL")
+            _know_extensions(platform)
         elif module.startswith("OpenGL.EGL"):
             raise UnavailableError(
                 f"PyOpenGL was loaded for {type(platform).__name__} before the renderer: import "
@@ -82,6 +86,19 @@ def load(module: str) -> Any:
     except (ImportError, OSError, AttributeError) as error:
         # PyOpenGL reports a missing shared library by any of these, depending on which one it is.
         raise UnavailableError(f"OpenGL cannot be loaded ({error}): apt-get install {PACKAGES}") from error
+
+
+def _know_extensions(platform: Any) -> None:
+    """Let PyOpenGL find functions that were extensions once, which it asks the EGL context for.
+
+    Where GLX made the context there is no EGL context to ask; but every OpenGL 4.5 has these.
+    """
+    kind = platform.__class__
+
+    def check_extension(name: str) -> bool:
+        return name in _ONCE_EXTENSIONS or bool(kind.checkExtension(platform, name))
+
+    platform.checkExtension = check_extension
 
 
 _loaded: Any = None
