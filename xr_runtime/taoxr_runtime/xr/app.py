@@ -28,11 +28,17 @@ _LEAVE_S: Final = 3.0
 class Figure(Protocol):
     """Whom we look at; ``live.Actor`` or a still."""
 
-    def update(self, camera_in_model: NDArray[np.floating]) -> Splats:
+    @property
+    def order(self) -> NDArray[np.int32] | None:
+        """In which order to draw the splats that ``update`` returned last; None if it does not say."""
+        ...
+
+    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
         """The splats of this frame.
 
         Args:
-            camera_in_model: [3], where the user is, metres.
+            camera_in_model: float64 [3], where the user is, metres.
+            ahead_us: How long from now the frame is seen.
         """
         ...
 
@@ -50,8 +56,9 @@ class Still:
     """A figure that never moves."""
 
     splats: Splats
+    order: NDArray[np.int32] | None = None
 
-    def update(self, camera_in_model: NDArray[np.floating]) -> Splats:
+    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
         """Always the same."""
         return self.splats
 
@@ -205,11 +212,11 @@ class _Loop:
         if camera is None:
             link.session.end(frame)
             return
-        splats = self._figure.update(camera)
+        splats = self._figure.update(camera, frame.ahead_us)
         timing.passed()
         self._drawn += 1
         capture = self._on_last is not None and self._leaving is None and self._last()
-        shot = link.draw(frame, self._renderer, splats, words, capture)
+        shot = link.draw(frame, self._renderer, splats, self._figure.order, words, capture)
         timing.passed()
         link.session.end(frame)
         timing.passed()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, font, wrap
-from taoxr_runtime.render import gl
+from taoxr_runtime.render import SplatRenderer
 from taoxr_runtime.xr.poses import Pose
 from taoxr_runtime.xr.runtime import Size
 from taoxr_runtime.xr.session import Session
@@ -50,7 +49,7 @@ class CaptionPanel:
     """
 
     def __init__(self, session: Session, format: str, eye_height: float) -> None:
-        self._session, self._format = session, format
+        self._session = session
         self._chain = Swapchain(session, format, _SIZE)
         self._height = eye_height - _BELOW_EYES_M
         # Setting type takes longer than a frame may.
@@ -58,10 +57,11 @@ class CaptionPanel:
         self._painting: Future[NDArray[np.uint8]] | None = None
         self._wanted = self._shown = Words()
 
-    def show(self, words: Words) -> None:
+    def show(self, words: Words, renderer: SplatRenderer) -> None:
         """Show words as soon as they are painted."""
         if self._painting is not None and self._painting.done():
-            self._upload(self._painting.result())
+            with self._chain.image() as target:
+                renderer.paint(self._painting.result(), target)
             self._painting, self._shown = None, self._wanted
         if self._painting is None and words != self._shown:
             self._wanted = words
@@ -80,20 +80,9 @@ class CaptionPanel:
         self._painter.shutdown(cancel_futures=True)
         self._chain.close()
 
-    def _upload(self, picture: NDArray[np.uint8]) -> None:
-        g = gl.gl()
-        # Formats other than srgb8 hold light; captions need no more steps than 8 bits of it.
-        picture = picture[::-1] if self._format == "srgb8" else _light(picture[::-1])
-        picture = np.ascontiguousarray(picture)
-        with self._chain.image() as texture:
-            g.glTextureSubImage2D(
-                texture, 0, 0, 0, _SIZE.width, _SIZE.height, g.GL_RGBA, g.GL_UNSIGNED_BYTE,
-                ctypes.c_void_p(picture.ctypes.data),
-            )  # fmt: skip
-
 
 def paint(words: Words) -> NDArray[np.uint8]:
-    """The panel's picture, uint8 [H, W, 4], sRGB, alpha not multiplied in, row 0 at the top."""
+    """The panel's picture, uint8 [H, W, 4], premultiplied, sRGB, row 0 at the top."""
     image = Image.new("RGBA", (_SIZE.width, _SIZE.height), (*_PAPER[:3], 0))
     draw = ImageDraw.Draw(image)
     letters = font(_LETTERS)
@@ -114,10 +103,4 @@ def paint(words: Words) -> NDArray[np.uint8]:
         )
     for number, (line, color) in enumerate(lines):
         draw.text((margin, margin * 0.4 + number * leading), line, color, letters)
-    return np.asarray(image)
-
-
-def _light(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    color = picture[..., :3] / 255.0
-    light = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
-    return np.concatenate([np.rint(light * 255).astype(np.uint8), picture[..., 3:]], axis=2)
+    return np.asarray(image.convert("RGBa"))  # Pillow's name for premultiplied

@@ -61,6 +61,7 @@ class Shot:
         model: Where the avatar stood.
         views: As drawn, in the model's frame.
         splats: As drawn.
+        order: As drawn, if given.
         pictures: For each eye uint8 [H, W, 3], sRGB.
     """
 
@@ -68,6 +69,7 @@ class Shot:
     model: Pose
     views: list[View]
     splats: Splats
+    order: NDArray[np.int32] | None
     pictures: list[NDArray[np.uint8]]
 
 
@@ -140,7 +142,13 @@ class Link:
         return np.mean([view.position for view in self.views], axis=0)
 
     def draw(
-        self, frame: Frame, renderer: SplatRenderer, splats: Splats, words: Words, capture: bool
+        self,
+        frame: Frame,
+        renderer: SplatRenderer,
+        splats: Splats,
+        order: NDArray[np.int32] | None,
+        words: Words,
+        capture: bool,
     ) -> Shot | None:
         """Draw a frame for the eyes last found.
 
@@ -148,6 +156,7 @@ class Link:
             frame: The frame, which gets its layers.
             renderer: Made in our context.
             splats: The avatar in its own frame.
+            order: Which splats to draw, farthest first; None lets the renderer sort.
             words: The captions.
             capture: Also read the pictures back, which waits for the GPU.
 
@@ -158,12 +167,12 @@ class Link:
         background = BACKGROUND_SRGB if self.runtime.opaque else None
         shot = None
         with self._images.targets() as targets:
-            renderer.draw(splats, self.views, targets, background)
+            renderer.draw(splats, self.views, targets, background, order)
             if capture:
                 pictures = [read_srgb(target, self.format) for target in targets]
-                shot = Shot(self._eyes, self._model, self.views, splats, pictures)
+                shot = Shot(self._eyes, self._model, self.views, splats, order, pictures)
         frame.layers.append(self.session.projection_layer(self._eyes, self._images.parts()))
-        self._captions.show(words)
+        self._captions.show(words, renderer)
         if (panel := self._captions.layer(self._model)) is not None:
             frame.layers.append(panel)
         return shot

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import sys
+import time
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final
@@ -13,7 +15,9 @@ from taoxr_runtime.render import gl
 from taoxr_runtime.xr import api
 
 _OPENGL: Final = "XR_KHR_opengl_enable"
-LOCAL_FLOOR: Final = "XR_EXT_local_floor"
+# Not needed, but used where they are.
+_LOCAL_FLOOR: Final = "XR_EXT_local_floor"
+_CLOCK: Final = "XR_KHR_convert_timespec_time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,7 @@ class Runtime:
         available = extensions()
         if _OPENGL not in available:
             raise UnavailableError("the OpenXR runtime takes no OpenGL (XR_KHR_opengl_enable): use another runtime")
-        self.floor_extension = LOCAL_FLOOR in available
-        enabled = [_OPENGL, *wanted, *([LOCAL_FLOOR] if self.floor_extension else [])]
+        enabled = [_OPENGL, *wanted, *({_LOCAL_FLOOR, _CLOCK} & available)]
         major, minor, patch = (int(part) for part in __version__.split(".")[:3])
         application = xr.ApplicationInfo(
             application_name="taoxr",
@@ -71,7 +74,10 @@ class Runtime:
             "create_instance",
             xr.InstanceCreateInfo(application_info=application, enabled_extension_names=enabled),
         )
+        self._clock: Any = None
         try:
+            if _CLOCK in enabled and sys.platform == "linux":
+                self._clock = self._function("xrConvertTimespecTimeToTimeKHR")
             self._ask()
         except BaseException:
             self.close()
@@ -103,10 +109,8 @@ class Runtime:
         """
         xr = api.xr()
         name = "xrGetOpenGLGraphicsRequirementsKHR"
-        pointer = api.call("get_instance_proc_addr", self.instance, name)
-        function = ctypes.cast(pointer, xr.PFN_xrGetOpenGLGraphicsRequirementsKHR)
         needs = xr.GraphicsRequirementsOpenGLKHR()
-        code = function(self.instance, self.system, ctypes.byref(needs))
+        code = self._function(name)(self.instance, self.system, ctypes.byref(needs))
         if code < 0:
             raise api.XrError(f"{name}: {xr.Result(code).name}")
         g = gl.gl()
@@ -117,6 +121,21 @@ class Runtime:
                 f"{self.name} needs OpenGL {least.major}.{least.minor}, the driver gives {found[0]}.{found[1]}: "
                 "update the graphics driver"
             )
+
+    def now(self) -> int | None:
+        """The time on the runtime's clock, nanoseconds; None when it does not tell."""
+        if self._clock is None:
+            return None
+        xr = api.xr()
+        seconds, nanoseconds = divmod(time.clock_gettime_ns(time.CLOCK_MONOTONIC), 1_000_000_000)
+        here, there = xr.timespec(tv_sec=seconds, tv_nsec=nanoseconds), xr.Time()
+        code = self._clock(self.instance, ctypes.byref(here), ctypes.byref(there))
+        return int(there.value) if code == 0 else None
+
+    def _function(self, name: str) -> Any:
+        """A function of an extension; call it with ctypes arguments."""
+        pointer = api.call("get_instance_proc_addr", self.instance, name)
+        return ctypes.cast(pointer, getattr(api.xr(), f"PFN_{name}"))
 
     def close(self) -> None:
         """End the connection; harmless when the runtime is gone. Sessions must be closed before."""

@@ -23,12 +23,14 @@ class Frame:
     Attributes:
         display_time: When it will be seen, nanoseconds on the runtime's clock.
         period: Between two pictures, nanoseconds.
+        ahead_us: From when the frame began until it will be seen, microseconds.
         visible: Whether anybody will see it; else nothing need be drawn.
         layers: ``XrCompositionLayer...`` structures, farthest first.
     """
 
     display_time: int
     period: int
+    ahead_us: int
     visible: bool
     layers: list[Any] = field(default_factory=list[Any])
 
@@ -120,9 +122,11 @@ class Session:
         """Wait until the next frame is due and begin it."""
         state = api.call("wait_frame", self.handle)
         api.call("begin_frame", self.handle)
-        return Frame(
-            int(state.predicted_display_time), int(state.predicted_display_period), bool(state.should_render)
-        )
+        display, period = int(state.predicted_display_time), int(state.predicted_display_period)
+        now = self._runtime.now()
+        # A runtime that does not tell its clock: it wakes us about one picture ahead, and another is shown till then.
+        ahead = 2 * period if now is None else display - now
+        return Frame(display, period, max(ahead, 0) // 1000, bool(state.should_render))
 
     def end(self, frame: Frame) -> None:
         """Hand a frame over; every frame begun must be."""
@@ -170,7 +174,7 @@ class Session:
         )
 
     def quad_layer(self, pose: Pose, size_m: tuple[float, float], image: Any) -> Any:
-        """A flat picture in space, with alpha not multiplied into its colours.
+        """A flat picture in space, its colours multiplied by alpha.
 
         Args:
             pose: Of its middle in the session's space; it is seen from its +Z side.
@@ -178,9 +182,8 @@ class Session:
             image: ``XrSwapchainSubImage``.
         """
         xr = api.xr()
-        flags = xr.CompositionLayerFlags
         return xr.CompositionLayerQuad(
-            layer_flags=flags.BLEND_TEXTURE_SOURCE_ALPHA_BIT | flags.UNPREMULTIPLIED_ALPHA_BIT,
+            layer_flags=xr.CompositionLayerFlags.BLEND_TEXTURE_SOURCE_ALPHA_BIT,
             space=self.base,
             eye_visibility=xr.EyeVisibility.BOTH,
             sub_image=image,

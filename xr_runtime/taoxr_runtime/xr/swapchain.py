@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -61,7 +62,7 @@ class Swapchain:
         self.size, self.layers = size, layers
         flags = xr.SwapchainUsageFlags
         info = xr.SwapchainCreateInfo(
-            usage_flags=flags.COLOR_ATTACHMENT_BIT | flags.SAMPLED_BIT | flags.TRANSFER_DST_BIT,
+            usage_flags=flags.COLOR_ATTACHMENT_BIT | flags.SAMPLED_BIT,
             format=int(getattr(gl.gl(), _FORMATS[format])),
             sample_count=1,
             width=size.width,
@@ -75,14 +76,17 @@ class Swapchain:
         self._textures = [int(image.image) for image in images]
 
     @contextmanager
-    def image(self) -> Iterator[int]:
-        """The texture to draw on, ours within the block."""
+    def image(self) -> Iterator[TextureTarget]:
+        """The picture to draw on (its first layer, if it has some), ours within the block."""
         xr = api.xr()
         number = api.call("acquire_swapchain_image", self._handle, xr.SwapchainImageAcquireInfo())
         waiting = xr.SwapchainImageWaitInfo(timeout=xr.INFINITE_DURATION)
         api.call("wait_swapchain_image", self._handle, waiting)
         try:
-            yield self._textures[number]
+            # Runtimes take the numbers in RGBA8 and RGBA16F for light; SRGB8_ALPHA8 is encoded on the way in.
+            layer = 0 if self.layers > 1 else None
+            width, height = self.size.width, self.size.height
+            yield TextureTarget(self._textures[number], width, height, layer, encoding="linear")
         finally:
             api.call("release_swapchain_image", self._handle, xr.SwapchainImageReleaseInfo())
 
@@ -134,12 +138,12 @@ class EyeImages:
         """What to draw on for each eye, ours within the block."""
         if self._layered:
             (chain,) = self._chains
-            with chain.image() as texture:
-                yield [self._target(texture, chain.size, layer) for layer in range(chain.layers)]
+            with chain.image() as first:
+                yield [replace(first, layer=layer) for layer in range(chain.layers)]
             return
         left, right = self._chains
         with left.image() as first, right.image() as second:
-            yield [self._target(first, left.size, None), self._target(second, right.size, None)]
+            yield [first, second]
 
     def parts(self) -> list[Any]:
         """``XrSwapchainSubImage`` for each eye."""
@@ -152,11 +156,6 @@ class EyeImages:
         for chain in self._chains:
             chain.close()
         self._chains.clear()
-
-    @staticmethod
-    def _target(texture: int, size: Size, layer: int | None) -> TextureTarget:
-        # Runtimes take the numbers in RGBA8 and RGBA16F for light, and SRGB8_ALPHA8 is encoded on the way in.
-        return TextureTarget(texture, size.width, size.height, layer, encoding="linear")
 
 
 def read_srgb(target: TextureTarget, format: str) -> NDArray[np.uint8]:

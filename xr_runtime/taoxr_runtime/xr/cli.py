@@ -1,0 +1,124 @@
+"""``taoxr xr``."""
+
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import numpy as np
+import typer
+from PIL import Image
+from rich.console import Console
+from rich.markup import escape
+
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.audio import open_sink, open_source
+from taoxr_runtime.demo.options import check_text
+from taoxr_runtime.demo.stage import load_avatar
+from taoxr_runtime.live import Actor, Companion
+from taoxr_runtime.nnr import Scene
+from taoxr_runtime.xr.app import Figure, Options, Partner, Silence, Still, run, side_by_side
+from taoxr_runtime.xr.conversation import Conversation
+from taoxr_runtime.xr.link import Pictures, Shot
+
+app = typer.Typer(add_completion=False)
+
+
+class BindingChoice(StrEnum):
+    """How OpenXR gets at OpenGL."""
+
+    AUTO = "auto"
+    EGL = "egl"
+    GLX = "glx"
+    WGL = "wgl"
+
+
+class FormatChoice(StrEnum):
+    """Of the pictures."""
+
+    AUTO = "auto"
+    SRGB8 = "srgb8"
+    RGBA8 = "rgba8"
+    RGBA16F = "rgba16f"
+
+
+@app.command()
+def xr(
+    target: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="A running bridge; else one is started.")
+    ] = None,
+    hands_free: Annotated[
+        bool, typer.Option("--hands-free", help="Just speak; else hold a controller's trigger while speaking.")
+    ] = False,
+    text: Annotated[
+        list[str] | None, typer.Option(help="A question to begin with; may be repeated.")
+    ] = None,
+    conversation: Annotated[
+        bool, typer.Option("--conversation/--no-conversation", help="Talk, or only look.")
+    ] = True,
+    sound: Annotated[str, typer.Option(help="Loudspeaker: auto, device, null, or a .wav to write.")] = "auto",
+    mic: Annotated[str, typer.Option(help="Microphone: auto, device, null, or a recording.")] = "auto",
+    avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
+    frames: Annotated[int, typer.Option(min=0, help="End after as many frames; 0: at Ctrl-C.")] = 0,
+    screenshot: Annotated[
+        Path | None, typer.Option(help="Save the last frame, both eyes side by side (.png).")
+    ] = None,
+    binding: Annotated[BindingChoice, typer.Option(help="How OpenXR gets at OpenGL.")] = BindingChoice.AUTO,
+    format: Annotated[FormatChoice, typer.Option(help="Of the swapchains.")] = FormatChoice.AUTO,
+    layers: Annotated[
+        int, typer.Option(min=1, max=2, help="1: a swapchain for each eye; 2: one with two layers.")
+    ] = 1,
+    scale: Annotated[
+        float, typer.Option(min=0.1, max=2.0, help="Width and height as part of what the headset recommends.")
+    ] = 1.0,
+) -> None:
+    """Meet the avatar in a headset (OpenXR) and converse with it.
+
+    It stands in front of you; hold a controller's trigger while you speak. Ctrl-C ends. Without a headset, Monado
+    simulates one: see docs/unverified.md.
+    """
+    if screenshot is not None and screenshot.suffix.lower() != ".png":
+        raise InvalidInputError("--screenshot", str(screenshot), "a name that ends in .png")
+    questions = [check_text(words) for words in text or []]
+    if questions and not conversation:
+        raise InvalidInputError("--text", questions[0], "no --no-conversation beside it")
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def tell(line: str) -> None:
+        console.print(f"[dim]\\[xr][/] {escape(line)}")
+
+    with ExitStack() as stack:
+        scene = load_avatar(avatar)
+        stack.callback(scene.close)
+        figure: Figure
+        partner: Partner = Silence()
+        if conversation:
+            sink, source = open_sink(sound), open_source(mic)
+            stack.callback(source.close)
+            stack.callback(sink.close)
+            companion = stack.enter_context(Companion(target, sink, source, hands_free=hands_free))
+            figure = stack.enter_context(Actor(scene, companion))
+            partner = Conversation(companion, questions, hands_free, tell)
+        else:
+            figure = Still(_at_rest(scene), scene.order)
+        pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale)
+        options = Options(binding.value, pictures, frames, _eye_height(scene))
+
+        def save(shot: Shot) -> None:
+            if screenshot is not None:
+                Image.fromarray(side_by_side(shot.pictures)).save(screenshot)
+                tell(f"saved {screenshot}")
+
+        timing = run(options, figure, partner, tell, save if screenshot is not None else None)
+        for line in timing.summary():
+            tell(line)
+
+
+def _at_rest(scene: Scene) -> Any:
+    scene.set("camera", np.array([0.0, 1.6, 1.5]))
+    return scene.update()
+
+
+def _eye_height(scene: Scene) -> float:
+    marks = scene.landmarks
+    return (marks.eye_left[1] + marks.eye_right[1]) / 2

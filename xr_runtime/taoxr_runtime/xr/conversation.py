@@ -1,0 +1,72 @@
+"""The conversation as the headset's frame loop sees it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from taoxr_runtime.live import Companion, CompanionState
+from taoxr_runtime.xr.captions import Words
+
+_NOTES: Final = {
+    CompanionState.STARTING: "Waking up …",
+    CompanionState.DISCONNECTED: "The connection is lost; trying again …",
+    CompanionState.LISTENING: "Listening …",
+    CompanionState.THINKING: "…",
+}
+_ANSWERED_S: Final = 0.5
+
+
+class Conversation:
+    """Hands the key to talk and prepared questions to a companion, and its words to the captions.
+
+    Args:
+        companion: Whom the user talks with.
+        questions: Asked one after the other, each when the answer before has been heard.
+        hands_free: Whether the companion hears by itself when the user speaks; the key interrupts it then.
+        tell: Called with a line for the user.
+    """
+
+    def __init__(
+        self, companion: Companion, questions: Sequence[str], hands_free: bool, tell: Callable[[str], None]
+    ) -> None:
+        self._companion, self._hands_free, self._tell = companion, hands_free, tell
+        self._questions = deque(questions)
+        self._pressed = self._asked = False
+        self._quiet_since = time.monotonic()
+        self._told_us = 0
+
+    def tick(self, pressed: bool) -> Words:
+        """Once a frame: take in the key to talk, give the captions."""
+        if pressed != self._pressed:
+            self._pressed = pressed
+            if not self._hands_free:
+                self._companion.talk(pressed)
+            elif pressed:
+                self._companion.interrupt()
+        state = self._companion.state
+        self._ask_next(state)
+        for remark in self._companion.notices:
+            if remark.at_us > self._told_us:
+                self._told_us = remark.at_us
+                self._tell(remark.text)
+        captions = self._companion.captions()
+        waiting = "Just speak." if self._hands_free else "Hold the trigger and speak."
+        if state in (CompanionState.STARTING, CompanionState.DISCONNECTED):
+            return Words(note=_NOTES[state])
+        return Words(captions.user, captions.avatar, _NOTES.get(state, waiting))
+
+    @property
+    def over(self) -> bool:
+        """Whether every prepared question has been answered."""
+        return not self._questions and time.monotonic() - self._quiet_since > _ANSWERED_S
+
+    def _ask_next(self, state: CompanionState) -> None:
+        """Ask when nothing is going on, and has not been for a moment: a turn begins a little after its question."""
+        if state is not CompanionState.IDLE:
+            self._quiet_since = time.monotonic()
+        elif self._questions and time.monotonic() - self._quiet_since > _ANSWERED_S:
+            self._quiet_since = time.monotonic()
+            self._companion.ask(self._questions.popleft())
