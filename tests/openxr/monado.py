@@ -147,12 +147,17 @@ class Monado:
         self.service.send_signal(how)
         self.service.wait(10)
 
-    def start(self, command: Sequence[str | Path], env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    def start(
+        self,
+        command: Sequence[str | Path],
+        env: dict[str, str] | None = None,
+        stdin: int = subprocess.DEVNULL,
+    ) -> subprocess.Popen[str]:
         """Start a client; both its outputs come through ``stdout``."""
         return subprocess.Popen(
             [XR_EXEC, *command],
             env=self.env | (env or {}),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,4 +1,4 @@
-"""The only door to pyopenxr: imports it rightly, names its errors in our terms, and knows which call is under way.
+"""The only door to pyopenxr: imports it rightly, names its errors, knows which call is under way.
 
 pyopenxr (1.1.6501) has no types, raises for the harmless results of OpenXR too, and on Linux sets PyOpenGL to
 GLX for the whole process when imported; all three end here.
@@ -15,8 +15,8 @@ from taoxr.errors import TaoxrError, UnavailableError
 from taoxr_runtime.render import gl
 
 SIMULATED_HINT: Final = (
-    "without a headset, use Monado's simulated one: apt-get install monado-service libopenxr1-monado (Debian 13, "
-    "Ubuntu 24.04; Debian 12: tests/openxr/setup_monado.sh), then run SIMULATED_ENABLE=1 monado-service"
+    "without a headset, use Monado's simulated one: apt-get install monado-service libopenxr1-monado "
+    "(Debian 13, Ubuntu 24.04; on Debian 12 see docs/xr.md), then run SIMULATED_ENABLE=1 monado-service"
 )
 """How to get a headset that is not there."""
 
@@ -63,7 +63,8 @@ def xr() -> Any:
     if _xr is None:
         # The loader would print its complaints about missing runtimes itself.
         os.environ.setdefault("XR_LOADER_DEBUG", "none")
-        # pyopenxr replaces PyOpenGL's platform by GLX's; EGL then fails with EGL_BAD_DISPLAY. So: load, keep, put back.
+        # pyopenxr replaces PyOpenGL's platform by GLX's; EGL then fails with EGL_BAD_DISPLAY. So: load, keep,
+        # put back.
         gl.gl()
         platform = gl.load("OpenGL.platform")
         ours = platform.PLATFORM
@@ -88,8 +89,8 @@ def call(name: str, *arguments: Any) -> Any:
         arguments: As pyopenxr takes them.
 
     Returns:
-        What pyopenxr returns; None when OpenXR says that it succeeded without a result (no event, no focus, frame
-        discarded).
+        What pyopenxr returns; None when OpenXR says that it succeeded without a result (no event, no focus,
+        frame discarded).
 
     Raises:
         LostError: The runtime is gone or takes the session back.
@@ -107,8 +108,8 @@ def call(name: str, *arguments: Any) -> Any:
         raise LostError(f"the OpenXR runtime went away (in {spec_name(name)})") from error
     except module.RuntimeUnavailableError as error:
         raise NoRuntimeError(
-            "no OpenXR runtime is installed or set active: start SteamVR, Monado or your headset's software and make "
-            f"it the active runtime, or set XR_RUNTIME_JSON to its JSON file; {SIMULATED_HINT}"
+            "no OpenXR runtime is installed or active: start SteamVR, Monado or your headset's software and "
+            f"make it the active runtime, or set XR_RUNTIME_JSON to its JSON file; {SIMULATED_HINT}"
         ) from error
     except module.RuntimeFailureError as error:
         raise NoRuntimeError(
@@ -136,4 +137,4 @@ def current_call() -> Call | None:
 
 def spec_name(name: str) -> str:
     """The specification's name of a function: "wait_frame" is "xrWaitFrame"."""
-    return "xr" + "".join(part.upper() if part in ("khr", "ext") else part.title() for part in name.split("_"))
+    return "xr" + "".join(part.title() for part in name.split("_"))

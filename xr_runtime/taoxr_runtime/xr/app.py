@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
@@ -83,7 +83,7 @@ class Options:
     """
 
     binding: BindingName = "auto"
-    pictures: Pictures = Pictures()
+    pictures: Pictures = field(default_factory=Pictures)
     frames: int = 0
     eye_height: float = 1.6
 

@@ -111,7 +111,7 @@ class WindowBinding:
             reason = self._reason()
             glfw.terminate()
             raise UnavailableError(
-                f"the driver gives no OpenGL {gl.VERSION[0]}.{gl.VERSION[1]} ({reason}): update the GPU's driver"
+                f"no OpenGL {'.'.join(map(str, gl.VERSION))} ({reason}): update the graphics driver"
             )
         glfw.make_context_current(self._window)
 

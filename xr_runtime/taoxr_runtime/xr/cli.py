@@ -48,11 +48,9 @@ def xr(
         str | None, typer.Option(metavar="HOST:PORT", help="A running bridge; else one is started.")
     ] = None,
     hands_free: Annotated[
-        bool, typer.Option("--hands-free", help="Just speak; else hold a controller's trigger while speaking.")
+        bool, typer.Option("--hands-free", help="Just speak; else hold a trigger while speaking.")
     ] = False,
-    text: Annotated[
-        list[str] | None, typer.Option(help="A question to begin with; may be repeated.")
-    ] = None,
+    text: Annotated[list[str] | None, typer.Option(help="A question to begin with; may be repeated.")] = None,
     conversation: Annotated[
         bool, typer.Option("--conversation/--no-conversation", help="Talk, or only look.")
     ] = True,
@@ -74,8 +72,8 @@ def xr(
 ) -> None:
     """Meet the avatar in a headset (OpenXR) and converse with it.
 
-    It stands in front of you; hold a controller's trigger while you speak. Ctrl-C ends. Without a headset, Monado
-    simulates one: see docs/unverified.md.
+    It stands in front of you; hold a controller's trigger while you speak. Ctrl-C ends. Without a headset,
+    Monado simulates one: see docs/xr.md.
     """
     if screenshot is not None and screenshot.suffix.lower() != ".png":
         raise InvalidInputError("--screenshot", str(screenshot), "a name that ends in .png")

@@ -64,7 +64,7 @@ class Conversation:
         return not self._questions and time.monotonic() - self._quiet_since > _ANSWERED_S
 
     def _ask_next(self, state: CompanionState) -> None:
-        """Ask when nothing is going on, and has not been for a moment: a turn begins a little after its question."""
+        """Ask when nothing has gone on for a moment: a turn begins a little after its question."""
         if state is not CompanionState.IDLE:
             self._quiet_since = time.monotonic()
         elif self._questions and time.monotonic() - self._quiet_since > _ANSWERED_S:

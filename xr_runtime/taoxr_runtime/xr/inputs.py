@@ -29,7 +29,7 @@ class Inputs:
         self._set: Any = api.call(
             "create_action_set",
             instance,
-            xr.ActionSetCreateInfo(action_set_name="talking", localized_action_set_name="Talking", priority=0),
+            xr.ActionSetCreateInfo(action_set_name="talking", localized_action_set_name="Talking"),
         )
         self._talk: Any = api.call(
             "create_action",
@@ -51,9 +51,8 @@ class Inputs:
                 instance,
                 xr.InteractionProfileSuggestedBinding(interaction_profile=path, suggested_bindings=bindings),
             )
-        api.call(
-            "attach_session_action_sets", session.handle, xr.SessionActionSetsAttachInfo(action_sets=[self._set])
-        )
+        attached = xr.SessionActionSetsAttachInfo(action_sets=[self._set])
+        api.call("attach_session_action_sets", session.handle, attached)
 
     def talk(self) -> bool:
         """Whether the user holds a trigger; False while the session has no focus."""

@@ -86,7 +86,7 @@ class Link:
         session: The session.
         format: Of the swapchains.
         sizes: Of each eye's picture.
-        views: The user's eyes as the avatar sees them in the frame that is drawn; empty while tracking is lost.
+        views: The user's eyes in the frame under way, from the avatar's frame; empty while tracking is lost.
 
     Raises:
         NoRuntimeError: No runtime is running.

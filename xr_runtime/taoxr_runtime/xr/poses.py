@@ -55,7 +55,7 @@ class Eye:
 
     Attributes:
         pose: In the space of the session.
-        angles: Edges of the field of view (left, right, up, down) in radians; left and down are usually negative.
+        angles: Edges of the field of view (left, right, up, down) in radians; left and down usually negative.
     """
 
     pose: Pose
@@ -97,7 +97,7 @@ def in_front(head: Matrix, floor_y: float, distance: float = DISTANCE_M) -> Pose
     """
     ahead = -head[:3, 2]
     if math.hypot(ahead[0], ahead[2]) < 0.2:
-        # Looking straight up or down: the top of the head points ahead when looking down, back when looking up.
+        # Looking straight down the top of the head points ahead, looking up it points back.
         ahead = head[:3, 1] * (1.0 if ahead[1] < 0 else -1.0)
     angle = math.atan2(-ahead[0], -ahead[2])
     position = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 import time
@@ -61,7 +62,7 @@ class Runtime:
         xr = api.xr()
         available = extensions()
         if _OPENGL not in available:
-            raise UnavailableError("the OpenXR runtime takes no OpenGL (XR_KHR_opengl_enable): use another runtime")
+            raise UnavailableError(f"the OpenXR runtime takes no OpenGL ({_OPENGL}): use another runtime")
         enabled = [_OPENGL, *wanted, *({_LOCAL_FLOOR, _CLOCK} & available)]
         major, minor, patch = (int(part) for part in __version__.split(".")[:3])
         application = xr.ApplicationInfo(
@@ -118,8 +119,8 @@ class Runtime:
         least = xr.Version(needs.min_api_version_supported)
         if found < (least.major, least.minor):
             raise UnavailableError(
-                f"{self.name} needs OpenGL {least.major}.{least.minor}, the driver gives {found[0]}.{found[1]}: "
-                "update the graphics driver"
+                f"{self.name} needs OpenGL {least.major}.{least.minor}, the driver gives "
+                f"{found[0]}.{found[1]}: update the graphics driver"
             )
 
     def now(self) -> int | None:
@@ -159,7 +160,5 @@ def destroy(name: str, handle: Any) -> None:
         name: pyopenxr's function.
         handle: The object.
     """
-    try:
+    with contextlib.suppress(api.LostError):  # the object is gone as well then
         api.call(name, handle)
-    except api.LostError:
-        pass  # so is the object then

@@ -90,7 +90,8 @@ class Session:
         while (event := api.call("poll_event", self._runtime.instance)) is not None:
             kind = event.type
             if kind == kinds.EVENT_DATA_SESSION_STATE_CHANGED:
-                self._enter(xr.SessionState(_as(event, xr.EventDataSessionStateChanged).state).name)
+                change = xr.EventDataSessionStateChanged.from_buffer(event)
+                self._enter(xr.SessionState(change.state).name)
             elif kind == kinds.EVENT_DATA_REFERENCE_SPACE_CHANGE_PENDING:
                 self.recentred += 1
             elif kind == kinds.EVENT_DATA_INSTANCE_LOSS_PENDING:
@@ -124,7 +125,7 @@ class Session:
         api.call("begin_frame", self.handle)
         display, period = int(state.predicted_display_time), int(state.predicted_display_period)
         now = self._runtime.now()
-        # A runtime that does not tell its clock: it wakes us about one picture ahead, and another is shown till then.
+        # When its clock is unknown: runtimes wake us a picture ahead, and show another until then.
         ahead = 2 * period if now is None else display - now
         return Frame(display, period, max(ahead, 0) // 1000, bool(state.should_render))
 
@@ -162,7 +163,9 @@ class Session:
         """
         xr = api.xr()
         views = [
-            xr.CompositionLayerProjectionView(pose=structure(eye.pose), fov=xr.Fovf(*eye.angles), sub_image=image)
+            xr.CompositionLayerProjectionView(
+                pose=structure(eye.pose), fov=xr.Fovf(*eye.angles), sub_image=image
+            )
             for eye, image in zip(eyes, images, strict=True)
         ]
         # Premultiplied; the flag matters only where the world shows through.
@@ -216,7 +219,8 @@ class Session:
             kind = getattr(xr.ReferenceSpaceType, name)
             if int(kind.value) in offered:
                 info = xr.ReferenceSpaceCreateInfo(
-                    reference_space_type=kind, pose_in_reference_space=structure(Pose((0, 0, 0, 1), (0, 0, 0)))
+                    reference_space_type=kind,
+                    pose_in_reference_space=structure(Pose((0, 0, 0, 1), (0, 0, 0))),
                 )
                 return name.removesuffix("_EXT"), api.call("create_reference_space", self.handle, info)
         raise api.XrError(f"the runtime offers none of the spaces {', '.join(_SPACES)}")
@@ -235,7 +239,3 @@ def _pose(pose: Any) -> Pose:
 
 def _angles(fov: Any) -> tuple[float, float, float, float]:
     return float(fov.angle_left), float(fov.angle_right), float(fov.angle_up), float(fov.angle_down)
-
-
-def _as(event: Any, kind: Any) -> Any:
-    return ctypes.cast(ctypes.byref(event), ctypes.POINTER(kind)).contents

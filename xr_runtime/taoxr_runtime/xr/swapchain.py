@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, Literal
@@ -73,13 +73,13 @@ class Swapchain:
         )
         self._handle: Any = api.call("create_swapchain", session.handle, info)
         images = api.call("enumerate_swapchain_images", self._handle, xr.SwapchainImageOpenGLKHR)
-        self._textures = [int(image.image) for image in images]
+        self._textures: list[int] = [int(image.image) for image in images]
 
     @contextmanager
-    def image(self) -> Iterator[TextureTarget]:
+    def image(self) -> Generator[TextureTarget]:
         """The picture to draw on (its first layer, if it has some), ours within the block."""
         xr = api.xr()
-        number = api.call("acquire_swapchain_image", self._handle, xr.SwapchainImageAcquireInfo())
+        number: int = api.call("acquire_swapchain_image", self._handle, xr.SwapchainImageAcquireInfo())
         waiting = xr.SwapchainImageWaitInfo(timeout=xr.INFINITE_DURATION)
         api.call("wait_swapchain_image", self._handle, waiting)
         try:
@@ -134,7 +134,7 @@ class EyeImages:
             raise
 
     @contextmanager
-    def targets(self) -> Iterator[list[TextureTarget]]:
+    def targets(self) -> Generator[list[TextureTarget]]:
         """What to draw on for each eye, ours within the block."""
         if self._layered:
             (chain,) = self._chains
@@ -169,15 +169,17 @@ def read_srgb(target: TextureTarget, format: str) -> NDArray[np.uint8]:
         uint8 [H, W, 3], sRGB-encoded, row 0 at the top.
     """
     g = gl.gl()
-    kind = np.uint8 if format == "srgb8" else np.float32
-    numbers = np.empty((target.height, target.width, 4), kind)
+    encoded = format == "srgb8"
+    shape = (target.height, target.width, 4)
+    numbers: NDArray[np.uint8] | NDArray[np.float32] = (
+        np.empty(shape, np.uint8) if encoded else np.empty(shape, np.float32)
+    )
     g.glGetTextureSubImage(
         target.texture, 0, 0, 0, target.layer or 0, target.width, target.height, 1, g.GL_RGBA,
-        g.GL_UNSIGNED_BYTE if format == "srgb8" else g.GL_FLOAT, numbers.nbytes,
-        ctypes.c_void_p(numbers.ctypes.data),
+        g.GL_UNSIGNED_BYTE if encoded else g.GL_FLOAT, numbers.nbytes, ctypes.c_void_p(numbers.ctypes.data),
     )  # fmt: skip
     picture = numbers[::-1, :, :3]
-    return picture.copy() if format == "srgb8" else encode_srgb(picture)
+    return picture.astype(np.uint8) if encoded else encode_srgb(picture.astype(np.float32))
 
 
 def encode_srgb(light: NDArray[np.float32]) -> NDArray[np.uint8]:

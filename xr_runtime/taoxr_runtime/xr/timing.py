@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -70,7 +70,7 @@ class Timing:
 
 
 @contextmanager
-def collector_off() -> Iterator[None]:
+def collector_off() -> Generator[None]:
     """No garbage collection within the block, for it takes several frames: see ``collect_young``."""
     gc.collect()
     gc.freeze()
@@ -83,6 +83,6 @@ def collector_off() -> Iterator[None]:
 
 
 def collect_young(frame: int) -> None:
-    """Now and then collect what the last frames left: pyopenxr's casts make cycles (30 a frame); takes 0.1 ms."""
+    """Now and then collect what the last frames left: casts of ctypes, which pyopenxr uses, make cycles."""
     if frame % _COLLECT_EVERY == 0:
         gc.collect(0)

@@ -1,7 +1,8 @@
 """Ctrl-C that always works, and a word when the runtime hangs.
 
-A call into a runtime that was stopped (SIGSTOP, a hung driver) does not return and Python's signal handlers do
-not run meanwhile. The C part of Python's signal handling does: it writes to a descriptor that another thread reads.
+A call into a runtime that was stopped (SIGSTOP, a hung driver) does not return, and Python's signal handlers
+do not run meanwhile. The C part of Python's signal handling does: it writes to a socket that another thread
+reads.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 class Watchdog:
     """Watches the calls into the runtime; a context manager, for the main thread.
 
-    The first Ctrl-C (or SIGTERM) sets ``stop``. When the main thread is stuck in a call a second later, the process
-    ends at once with exit status 130; a second Ctrl-C in Python code raises KeyboardInterrupt.
+    The first Ctrl-C (or SIGTERM) sets ``stop``. When the main thread is stuck in a call a second later, the
+    process ends at once with exit status 130; a second Ctrl-C in Python code raises KeyboardInterrupt.
 
     Args:
         tell: Called with a line for the user, from another thread.
@@ -81,7 +82,7 @@ class Watchdog:
                 asked = time.monotonic()
             call, now = api.current_call(), time.monotonic()
             if reported is not None and call is not reported:
-                self._tell(f"the OpenXR runtime answers again ({reported.name}, {now - reported.since:.1f} s)")
+                self._tell(f"the OpenXR runtime answers again (after {now - reported.since:.1f} s)")
                 reported = None
             if call is None or now - call.since < _GRACE_S:
                 continue
@@ -90,8 +91,8 @@ class Watchdog:
                 os._exit(130)  # no other way out of a call that does not return; our processes notice and end
             if reported is None and now - call.since > PATIENCE_S:
                 self._tell(
-                    f"the OpenXR runtime does not answer: {call.name} has not returned for {PATIENCE_S:.0f} s. Is it "
-                    "stopped, or does it hang? Waiting; Ctrl-C ends"
+                    f"the OpenXR runtime does not answer: {call.name} took {PATIENCE_S:.0f} s so far. "
+                    "Is it stopped, or does it hang? Waiting; Ctrl-C ends"
                 )
                 reported = call
 

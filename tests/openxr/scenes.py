@@ -1,0 +1,31 @@
+"""What the tests look at, for the client and for the test alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from taoxr_runtime.splats import Splats
+
+BALL = (0.05, 1.5, 0.1)
+
+
+def person(count: int = 1200) -> Splats:
+    """A crowd of splats in the shape of a person, different on every side."""
+    rng = np.random.default_rng(3)
+    means = rng.normal(0, 1, (count, 3)) * (0.16, 0.42, 0.12) + (0, 1.05, 0)
+    sigmas = rng.uniform(0.008, 0.04, (count, 3))
+    turns, _ = np.linalg.qr(rng.normal(0, 1, (count, 3, 3)))
+    full = turns @ (sigmas[:, :, None] ** 2 * turns.transpose(0, 2, 1))
+    covariances = full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    colors = rng.uniform(0.15, 1.0, (count, 3))
+    opacities = rng.uniform(0.2, 1.0, count)
+    arrays = (means, covariances, opacities, colors)
+    return Splats(*(np.ascontiguousarray(array, np.float32) for array in arrays))
+
+
+def ball() -> Splats:
+    """One white ball."""
+    return Splats.isotropic(np.array([BALL], np.float32), 0.02, 1.0, np.ones(3, np.float32))
+
+
+SCENES = {"person": person, "ball": ball}

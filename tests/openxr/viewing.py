@@ -1,0 +1,165 @@
+"""The test's own idea of what the headset must show, and the client that shows it."""
+
+from __future__ import annotations
+
+import json
+import math
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from monado import EyeSetting, Monado, Placed
+
+from taoxr_runtime.render import View, perspective_from_angles, reference
+from taoxr_runtime.splats import Splats
+from taoxr_runtime.xr.link import BACKGROUND_SRGB
+
+HERE = Path(__file__).parent
+START = Placed(position=(0.2, 1.65, 0.4))
+"""Where the head is when the client starts, and so what the avatar stands in front of."""
+IPD = 0.064
+SYMMETRIC = (-0.7, 0.7, 0.7, -0.7)
+
+
+def eyes(left=SYMMETRIC, right=SYMMETRIC) -> list[EyeSetting]:
+    half = IPD / 2
+    return [
+        EyeSetting(Placed(position=(-half, 0, 0)), left),
+        EyeSetting(Placed(position=(half, 0, 0)), right),
+    ]
+
+
+def turn(axis: str, degrees: float) -> tuple[float, float, float, float]:
+    """Quaternion xyzw."""
+    half = math.radians(degrees) / 2
+    vector = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}[axis]
+    return (*(math.sin(half) * part for part in vector), math.cos(half))
+
+
+def matrix(placed: Placed) -> np.ndarray:
+    """Rotation by the quaternion formula v + 2 q x (q x v + w v), on the unit vectors."""
+    q, w = np.array(placed.orientation[:3]), placed.orientation[3]
+    result = np.eye(4)
+    for column, vector in enumerate(np.eye(3)):
+        result[:3, column] = vector + 2 * np.cross(q, np.cross(q, vector) + w * vector)
+    result[:3, 3] = placed.position
+    return result
+
+
+def model(first_head: Placed) -> np.ndarray:
+    """Where the avatar stands for a head that looks level along -Z: 1.5 m ahead on the floor, front to +Z."""
+    result = np.eye(4)
+    result[:3, 3] = first_head.position[0], 0, first_head.position[2] - 1.5
+    return result
+
+
+def expected(
+    splats: Splats, head: Placed, settings: list[EyeSetting], size: tuple[int, int]
+) -> list[np.ndarray]:
+    """What each eye must see: float64 [H, W, 3], sRGB 0 to 1."""
+    places = [matrix(head) @ matrix(eye.pose) for eye in settings]
+    middle = np.mean([place[:3, 3] for place in places], axis=0)
+    in_model = np.linalg.inv(model(START)) @ np.append(middle, 1)
+    order = reference.back_to_front(splats.means, in_model[:3])
+    background = np.ones((size[1], size[0], 4)) * (*BACKGROUND_SRGB, 1)
+    pictures = []
+    for place, eye in zip(places, settings, strict=True):
+        left, right, up, down = eye.angles
+        view = View(
+            np.linalg.inv(place) @ model(START), perspective_from_angles(left, right, up, down), *size
+        )
+        pictures.append(reference.render(splats, view, order, background)[..., :3])
+    return pictures
+
+
+def psnr(picture: np.ndarray, wanted: np.ndarray) -> float:
+    """dB of a picture, uint8 [H, W, 3], against float64 of the same shape."""
+    return float(-10 * np.log10(np.mean((picture / 255.0 - wanted) ** 2)))
+
+
+class Looker:
+    """The client under test; see looker.py."""
+
+    def __init__(self, monado: Monado, process: subprocess.Popen[str], folder: Path) -> None:
+        self._monado, self.process, self._folder = monado, process, folder
+        self.lines: list[str] = []
+        self._arrived: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line)
+            self._arrived.put(line.strip())
+        self._arrived.put(None)
+
+    def wait_for(self, word: str, timeout: float = 40) -> str:
+        """The next line that contains a word."""
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                line = self._arrived.get(timeout=max(end - time.monotonic(), 0.01))
+            except queue.Empty:
+                line = None
+            if line is None:
+                raise AssertionError(f"{word!r} did not come within {timeout} s:\n{''.join(self.lines)}")
+            if word in line:
+                return line
+
+    def look(self, head: Placed, settings: list[EyeSetting]) -> dict[str, np.ndarray]:
+        """Move the headset and take a frame from there."""
+        state = self._monado.remote.state
+        state.head, state.eyes = head, settings
+        self._monado.remote.send()
+        path = self._folder / "shot.npz"
+        assert self.process.stdin is not None
+        order = {"head": [*head.position, *head.orientation], "save": str(path)}
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        self.wait_for("saved")
+        with np.load(path) as shot:
+            return dict(shot)
+
+
+@contextmanager
+def looking(
+    monado: Monado,
+    folder: Path,
+    *,
+    scene: str = "person",
+    size: tuple[int, int] = (176, 160),
+    binding: str = "egl",
+    format: str = "auto",
+    layers: int = 1,
+) -> Iterator[Looker]:
+    """A client under core_validation, whose complaints fail the test."""
+    state = monado.remote.state
+    state.head, state.eyes = START, eyes()
+    monado.remote.send()
+    report = folder / "validation.txt"
+    arguments = [scene, f"{size[0]}x{size[1]}", binding, format, str(layers)]
+    env = {
+        "XR_ENABLE_API_LAYERS": "XR_APILAYER_LUNARG_core_validation",
+        "XR_CORE_VALIDATION_EXPORT_TYPE": "text",
+        "XR_CORE_VALIDATION_FILE_NAME": str(report),
+    }
+    process = monado.start([sys.executable, HERE / "looker.py", *arguments], env, stdin=subprocess.PIPE)
+    looker = Looker(monado, process, folder)
+    try:
+        looker.wait_for("ready")
+        yield looker
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) == 0, "".join(looker.lines)
+    finally:
+        process.kill()
+        process.wait()
+    complaints = report.read_text()
+    assert "Core Validation Layer" in complaints, "the layer was not there"
+    assert "VALID_ERROR" not in complaints + "".join(looker.lines)
