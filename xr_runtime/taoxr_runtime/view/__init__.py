@@ -1,0 +1,1 @@
+"""The avatar in a window: ``taoxr view``."""

@@ -1,0 +1,92 @@
+"""A camera that turns around the avatar."""
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr_runtime.nnr.schema import Landmarks
+from taoxr_runtime.render import View, look_at, perspective_from_angles
+
+EYE_DISTANCE: Final = 0.063
+"""Metres between the eyes, for stereo."""
+_HALF_FOV: Final = math.tan(math.radians(13.0))
+_NEAREST: Final = 0.35
+_FARTHEST: Final = 8.0
+_PITCH: Final = (-25.0, 70.0)
+# A drag over the height of the window turns by so many degrees.
+_DEGREES: Final = 160.0
+_ZOOM: Final = 0.9
+
+
+class Orbit:
+    """Where the viewer is. Metres, the avatar's model frame.
+
+    Args:
+        landmarks: Of the avatar.
+        aspect: Width by height of the picture at the start; a narrow one is seen from further away.
+    """
+
+    def __init__(self, landmarks: Landmarks, aspect: float) -> None:
+        self._tall = landmarks.height
+        self._eye_level = (landmarks.eye_left[1] + landmarks.eye_right[1]) / 2
+        self._depth = landmarks.head_center[2]
+        self._aspect = aspect
+        self.reset()
+
+    def reset(self) -> None:
+        """Head and shoulders, from the front, at eye level."""
+        shown = 0.36 * self._tall * max(1.0, 0.75 / self._aspect)
+        self._yaw, self._pitch = 0.0, 2.0
+        self._height = self._eye_level - 0.06 * self._tall
+        self._distance = shown / 2 / _HALF_FOV
+
+    def turn(self, right: float, up: float) -> None:
+        """The hand drags the avatar, by parts of the window's height."""
+        self._yaw = (self._yaw - right * _DEGREES + 180.0) % 360.0 - 180.0
+        self._pitch = min(max(self._pitch - up * _DEGREES, _PITCH[0]), _PITCH[1])
+
+    def lift(self, up: float) -> None:
+        """The hand drags the avatar up or down, by parts of the window's height."""
+        moved = self._height - up * 2 * self._distance * _HALF_FOV
+        self._height = min(max(moved, 0.0), self._tall)
+
+    def zoom(self, notches: float) -> None:
+        """Comes closer."""
+        self._distance = min(max(self._distance * _ZOOM**notches, _NEAREST), _FARTHEST)
+
+    @property
+    def target(self) -> NDArray[np.float64]:
+        """The point that stays in the middle, float64 [3]."""
+        return np.array([0.0, self._height, self._depth])
+
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """The point between the viewer's eyes, float64 [3]."""
+        yaw, pitch = math.radians(self._yaw), math.radians(self._pitch)
+        away = np.array([math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch)])
+        eye = self.target + self._distance * away
+        # Nobody looks from under the floor.
+        eye[1] = max(eye[1], 0.05)
+        return eye
+
+    def view(self, width: int, height: int) -> View:
+        """The picture of one eye, pixels."""
+        return self._view(width, height, 0.0)
+
+    def pair(self, width: int, height: int) -> tuple[View, View]:
+        """The pictures of the left and right eye, pixels each; what is at the target has no disparity."""
+        return (
+            self._view(width, height, -EYE_DISTANCE / 2),
+            self._view(width, height, EYE_DISTANCE / 2),
+        )
+
+    def _view(self, width: int, height: int, shift: float) -> View:
+        pose = look_at(self.position, self.target)
+        pose[0, 3] -= shift
+        across = _HALF_FOV * width / height
+        skew = shift / float(np.linalg.norm(self.position - self.target))
+        left, right = math.atan(-across - skew), math.atan(across - skew)
+        up = math.atan(_HALF_FOV)
+        return View(pose, perspective_from_angles(left, right, up, -up), width, height)
