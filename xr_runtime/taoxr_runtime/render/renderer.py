@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import backgrounds, camera, gl
+from taoxr_runtime.render import backgrounds, camera, gl, lod
 from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas, Canvases, CanvasFormat
@@ -82,6 +82,7 @@ class SplatRenderer:
         background_srgb: Background = None,
         order: NDArray[np.integer] | None = None,
         view_colors_srgb: Sequence[NDArray[np.float32]] | None = None,
+        max_splats: int | None = None,
     ) -> None:
         """Draw the splats once for each view: one sort for all, one pass over the splats for each two views.
 
@@ -93,6 +94,8 @@ class SplatRenderer:
             order: int [K], which splats to draw and in which order; by default all, farthest first as
                 seen from midway between the eyes.
             view_colors_srgb: For each view float32 [N, 3], in place of the splats' own colours.
+            max_splats: Draw at most this many, larger ones in place of all (see ``render.lod``): softer, and
+                faster where drawing takes the time.
 
         Raises:
             InvalidInputError: A value is not finite, out of range or of a wrong shape.
@@ -106,10 +109,14 @@ class SplatRenderer:
             return
         self.passes_ms = {}
         began = time.perf_counter()
+        order = None if order is None else _order(order, len(splats))
+        if max_splats is not None and len(splats) > max_splats:
+            kept = lod.subset(len(splats), max_splats)
+            order = None if order is None else lod.renumbered(order, kept, len(splats))
+            colors = None if colors is None else [own[kept] for own in colors]
+            splats = lod.thinned(splats, kept)
         if order is None:
             order = back_to_front(splats.means, camera.centre(views))
-        else:
-            order = _order(order, len(splats))
         began = self._passed("sort", began)
         with gl.borrowed():
             self._footprints.upload(splats, order.astype(np.uint32, copy=False))
