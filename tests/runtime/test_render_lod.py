@@ -1,6 +1,7 @@
 """Fewer splats in place of many: which ones, and that they look like all."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def wall(across: int = 64) -> Splats:
 VIEW = View.from_pose((0, 0, 1), (0, 0, 0, 1), (-0.4, 0.4, 0.4, -0.4), (SIZE, SIZE))
 
 
-def drawn(renderer: SplatRenderer, splats: Splats, **options) -> np.ndarray:
+def drawn(renderer: SplatRenderer, splats: Splats, **options: Any) -> np.ndarray:
     canvas = Canvas(SIZE, SIZE, "rgba8")
     renderer.draw(splats, [VIEW], [canvas], **options)
     image = canvas.read()
