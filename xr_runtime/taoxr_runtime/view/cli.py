@@ -76,14 +76,13 @@ def view(
         after_s=None if after is None else _between("--after", after, 0, 86_400),
         frames=_frames(frames, after, screenshot),
     )
-    # Before anything is loaded, as it is the likeliest to be missing.
-    window_library()
     console = Console(stderr=True, highlight=False)
-    scene = load_avatar(avatar)
     with ExitStack() as stack:
-        stack.callback(scene.close)
         sink = stack.enter_context(closing(open_sink(sound)))
         source = stack.enter_context(closing(open_source(_source(mic, wav))))
+        # Before the avatar is loaded, as the display is the likeliest to be missing.
+        window_library()
+        scene = stack.enter_context(closing(load_avatar(avatar)))
         companion = stack.enter_context(Companion(target or None, sink, source, hands_free=hands_free))
         figures = Viewer(scene, companion, plan).run()
         for notice in companion.notices:

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 from collections import deque
 from types import TracebackType
@@ -199,6 +200,6 @@ def _has_position(glfw: Any) -> bool:
 
 
 def _text(error: Exception) -> str:
-    """GLFW's own words."""
-    text = error.args[0] if error.args else error
-    return text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+    """GLFW's own words, which its package wraps as ``(65550) b'...'``."""
+    wrapped = re.fullmatch(r"\(\d+\) b(['\"])(.*)\1", str(error))
+    return wrapped[2] if wrapped else str(error)
