@@ -55,8 +55,9 @@ def close_ups(moments: Sequence[Moment]) -> list[Moment]:
 
 
 def telling(moment: Moment) -> float:
-    """How well a picture shows that the avatar speaks: an open mouth and open eyes."""
-    return jaw(moment) - float(_blinks(moment))
+    """How well a picture shows that the avatar speaks to the viewer: mouth and eyes open, no glance aside."""
+    aside = max(moment.motion.expression[arkit.INDEX[f"eyeLook{way}Left"]] for way in ("In", "Out"))
+    return jaw(moment) - float(_blinks(moment)) - max(float(aside) - 0.35, 0.0)
 
 
 def _blinks(moment: Moment) -> bool:

@@ -79,11 +79,12 @@ def _plan(record: Record, framing: Framing) -> Path:
     ready = 4.5
     for number, turn in enumerate(record.turns):
         first = turn.playback.first_heard_us
-        if first is None or first / 1e6 < ready:
+        if first is None:
             continue
+        start = max(first / 1e6, ready)
         shot = (framing.bust, framing.waist)[number % 2]
-        path.move(first / 1e6, shot.turned(angles[number % len(angles)]))
-        ready = first / 1e6 + 3.2
+        path.move(start, shot.turned(angles[number % len(angles)]))
+        ready = start + 3.2
     return path
 
 
