@@ -121,6 +121,7 @@ def test_captions_grow_with_what_is_heard() -> None:
     assert memory.captions(1_000_000).avatar == "I am here in the room."
     assert memory.captions(1_900_000).avatar == "I am here in the room. Truly!"
     memory.answered("I am here in the room.")
+    assert memory.captions(0).avatar == "I am here in the room."  # it stays when it is over
     assert memory.history() == (("user", "Where are you?"), ("assistant", "I am here in the room."))
     memory.said("And")
     assert memory.captions(1_900_000) == ("And", "")

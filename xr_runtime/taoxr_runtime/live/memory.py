@@ -47,6 +47,8 @@ class Memory:
         self._asked: str | None = None
         self._user = ""
         self._clauses: list[_Clause] = []
+        # The answer as far as it was heard, once it is over.
+        self._answer: str | None = None
         self._messages: deque[tuple[str, str]] = deque(maxlen=_MESSAGES)
 
     def said(self, text: str) -> None:
@@ -58,7 +60,7 @@ class Memory:
         """The avatar begins to answer what the user said."""
         with self._lock:
             self._user = self._asked = self._saying
-            self._saying, self._clauses = "", []
+            self._saying, self._clauses, self._answer = "", [], None
 
     def add(self, chunk: MediaChunk) -> None:
         """The avatar will say what a chunk holds."""
@@ -72,17 +74,21 @@ class Memory:
     def answered(self, heard_text: str) -> None:
         """The answer is over, of which a part was heard."""
         with self._lock:
+            if self._asked is None:
+                return
             if self._asked:
                 self._messages.append(("user", self._asked))
-            if self._asked is not None and heard_text:
+            if heard_text:
                 self._messages.append(("assistant", heard_text))
-            self._asked = None
+            self._asked, self._answer = None, heard_text
 
     def captions(self, heard_us: int) -> Captions:
         """What was said last, the answer as far as it was heard."""
         with self._lock:
             if self._saying:
                 return Captions(self._saying, "")
+            if self._answer is not None:
+                return Captions(self._user, self._answer)
             parts = (clause.heard(heard_us) for clause in self._clauses if clause.start_us < heard_us)
             return Captions(self._user, " ".join(part for part in parts if part))
 

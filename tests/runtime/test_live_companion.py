@@ -1,0 +1,180 @@
+"""The companion with a real bridge and real models, on silent and recorded sound."""
+
+import asyncio
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from taoxr import arkit, client
+from taoxr.client import wav
+from taoxr.errors import InvalidInputError, UnavailableError
+from taoxr_runtime.audio import FileSource, NullSink, NullSource
+from taoxr_runtime.demo.stage import load_avatar
+from taoxr_runtime.live import Actor, Companion, CompanionState
+
+pytestmark = pytest.mark.e2e
+
+QUESTION = "What is the capital of France?"
+CAMERA = np.array([0.0, 1.65, 1.5])
+PATIENCE_S = 60.0
+JAW = arkit.INDEX["jawOpen"]
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[str]:
+    """A bridge that runs for all tests of this module, on an event loop of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    context = client.private_bridge()
+    try:
+        yield asyncio.run_coroutine_threadsafe(context.__aenter__(), loop).result(120)
+    finally:
+        asyncio.run_coroutine_threadsafe(context.__aexit__(None, None, None), loop).result(60)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def until(condition: Callable[[], object], companion: Companion) -> None:
+    """Waits for something to become true."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        said = (companion.state, companion.captions(), companion.notices)
+        assert time.monotonic() < end, f"not within {PATIENCE_S} s: {said}"
+        time.sleep(0.01)
+
+
+def answered(companion: Companion) -> Callable[[], object]:
+    return lambda: companion.state is CompanionState.IDLE and companion.captions().avatar
+
+
+def bridges() -> set[psutil.Process]:
+    """The bridges that this process started."""
+    return {p for p in psutil.Process().children() if "taoxr_bridge" in " ".join(p.cmdline())}
+
+
+def test_a_typed_question_is_answered_aloud_with_moving_lips(target: str) -> None:
+    sink = NullSink()
+    scene = load_avatar(None)
+    with Companion(target, sink, NullSource()) as companion, Actor(scene, companion) as actor:
+        companion.ask(QUESTION)
+        states: list[CompanionState] = []
+        jaws: dict[bool, list[float]] = {True: [], False: []}
+        slowest_s = 0.0
+        splats = actor.update(CAMERA)
+        end = None
+        while end is None or time.monotonic() < end:
+            began = time.monotonic()
+            splats = actor.update(CAMERA)
+            slowest_s = max(slowest_s, time.monotonic() - began)
+            if not states or states[-1] is not companion.state:
+                states.append(companion.state)
+            jaws[sink.sounding()].append(float(companion.face(time.monotonic_ns() // 1000)[JAW]))
+            if end is None and answered(companion)():
+                end = time.monotonic() + 0.5
+            assert len(jaws[False]) < 10_000
+            time.sleep(0.01)
+        assert [s for s in states if s is not CompanionState.STARTING][-3:] == [
+            CompanionState.THINKING,
+            CompanionState.SPEAKING,
+            CompanionState.IDLE,
+        ]
+        assert max(jaws[True]) > 0.2  # the mouth moves while sound is heard
+        assert np.ptp(jaws[True]) > 0.2
+        assert max(jaws[False][-20:]) == 0.0  # and is closed after
+        user, avatar = companion.captions()
+        assert user == QUESTION
+        assert "paris" in avatar.lower()
+        latency = companion.latency_ms()
+        assert 0 < latency["first_media"] < latency["first_heard"] + 50
+        assert sink.underruns == 0
+        assert len(splats) > 100_000
+        assert actor.order is not None
+        # No frame waits for the scene, whose update takes far longer than this.
+        assert slowest_s < max(0.5 * actor.update_ms / 1e3, 0.05)
+    scene.close()
+    assert not [t for t in threading.enumerate() if t.name == "companion"]
+
+
+def test_a_spoken_question_and_an_interruption(target: str, tmp_path: Path) -> None:
+    async def speak() -> client.Speech:
+        async with client.connect(target) as connected:
+            return await connected.say(QUESTION)
+
+    said = asyncio.run(speak())
+    wav.write(tmp_path / "question.wav", said.pcm, said.sample_rate_hz)
+    source, sink = FileSource(tmp_path / "question.wav"), NullSink()
+    with Companion(target, sink, source) as companion:
+        until(lambda: companion.state is CompanionState.IDLE, companion)
+        companion.talk(True)
+        until(lambda: companion.state is CompanionState.LISTENING, companion)
+        # The recording's end is the end of the turn.
+        until(lambda: companion.state is CompanionState.SPEAKING, companion)
+        assert companion.captions().user.lower().strip(" .?") == "what is the capital of france"
+        until(lambda: len(companion.captions().avatar.split()) >= 2, companion)
+        companion.interrupt()
+        until(lambda: companion.state is CompanionState.IDLE, companion)
+        time.sleep(0.05)  # what the device had taken
+        assert not sink.sounding()
+        heard = companion.captions().avatar
+        assert heard
+        # The next turn works, and knows what was said.
+        companion.ask("And of Italy?")
+        until(lambda: companion.captions().user == "And of Italy?", companion)
+        until(lambda: companion.state is CompanionState.SPEAKING, companion)
+        until(answered(companion), companion)
+    source.close()
+
+
+def test_the_bridge_is_killed_and_the_conversation_goes_on() -> None:
+    before = bridges()
+    with Companion(None, NullSink(), NullSource()) as companion:
+        assert companion.state is CompanionState.STARTING
+        companion.ask(QUESTION)
+        until(answered(companion), companion)
+        first = companion.captions()
+        (bridge,) = bridges() - before
+        workers = bridge.children(recursive=True)
+        assert len(workers) == 4
+        bridge.kill()
+        until(lambda: companion.state is CompanionState.DISCONNECTED, companion)
+        assert companion.notices
+        assert companion.captions() == first
+        companion.ask("And of Italy?")  # asked while there is no bridge
+        until(lambda: companion.state is CompanionState.SPEAKING, companion)
+        until(answered(companion), companion)
+        assert companion.captions().user == "And of Italy?"
+        _, alive = psutil.wait_procs(workers, timeout=10)
+        assert not alive, "the dead bridge left workers behind"
+        (second,) = bridges() - before
+        second_workers = second.children(recursive=True)
+    _, alive = psutil.wait_procs([second, *second_workers], timeout=10)
+    assert not alive, "processes were left behind"
+
+
+def test_a_bridge_that_is_not_there_is_told_and_waited_for() -> None:
+    with Companion("127.0.0.1:9", NullSink(), NullSource()) as companion:
+        until(lambda: companion.state is CompanionState.DISCONNECTED, companion)
+        assert "trying again" in companion.notices[-1].text
+        companion.talk(True)
+        assert "microphone" in companion.notices[-1].text
+        face = companion.face(0)
+        assert face.shape == (52,)
+        assert not face.any()
+        for wrong in ("", "   ", "x" * 4001):
+            with pytest.raises(InvalidInputError, match="1 to 4000 characters"):
+                companion.ask(wrong)
+    gc.collect()
+    assert not [t for t in threading.enumerate() if t.name == "companion"]
+
+
+def test_hands_free_needs_a_voice() -> None:
+    with pytest.raises(UnavailableError, match="hands-free needs a microphone"):
+        Companion(None, NullSink(), NullSource(problem="no microphone: apt install"), hands_free=True)
