@@ -2,8 +2,8 @@
 
     python looker.py SCENE WIDTHxHEIGHT BINDING FORMAT LAYERS
 
-Reads lines of JSON: {"head": [x, y, z, qx, qy, qz, qw], "save": FILE}. It then waits until the headset is there
-and saves the frame as .npz. Says "ready", "saved", "talk" and "quiet". Ends with its input.
+Reads lines of JSON: {"head": [x, y, z, qx, qy, qz, qw], "save": FILE}. It then waits until the headset is
+there and saves the frame as .npz. Says "ready", "saved", "talk" and "quiet". Ends with its input.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from taoxr_runtime.xr.session import Session
 
 
 def say(line: str) -> None:
-    print(line, flush=True)
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def read(orders: queue.Queue[dict | None]) -> None:
@@ -65,38 +66,38 @@ def main() -> None:
     binding = open_binding(binding_name, extensions())
     order: dict | None = {}
     pressed = False
-    with SplatRenderer() as renderer:
-        with Link(binding, Pictures(format, int(layers), size=(width, height)), 1.6) as link:
-            session = link.session
-            leaving = False
-            ready = False
-            while not session.over:
-                session.poll()
-                if not session.running:
-                    time.sleep(0.01)
-                    continue
-                if not order and not orders.empty():
-                    order = orders.get()
-                    if order is None and not leaving:
-                        leaving = True
-                        session.request_exit()
-                frame = session.begin()
-                if link.talk() != pressed:
-                    pressed = not pressed
-                    say("talk" if pressed else "quiet")
-                camera = link.look(frame) if frame.visible else None
-                shot = None
-                if camera is not None:
-                    capture = bool(order) and there(session, frame, order["head"])
-                    shot = link.draw(frame, renderer, splats, None, Words(), capture)
-                session.end(frame)
-                if not ready and session.state == "FOCUSED" and camera is not None:
-                    ready = True
-                    say("ready")
-                if shot is not None:
-                    save(order["save"], shot, link)
-                    order = {}
-                    say("saved")
+    pictures = Pictures(format, int(layers), size=(width, height))
+    with SplatRenderer() as renderer, Link(binding, pictures, 1.6) as link:
+        session = link.session
+        leaving = False
+        ready = False
+        while not session.over:
+            session.poll()
+            if not session.running:
+                time.sleep(0.01)
+                continue
+            if not order and not orders.empty():
+                order = orders.get()
+                if order is None and not leaving:
+                    leaving = True
+                    session.request_exit()
+            frame = session.begin()
+            if link.talk() != pressed:
+                pressed = not pressed
+                say("talk" if pressed else "quiet")
+            camera = link.look(frame) if frame.visible else None
+            shot = None
+            if camera is not None:
+                capture = bool(order) and there(session, frame, order["head"])
+                shot = link.draw(frame, renderer, splats, None, Words(), capture)
+            session.end(frame)
+            if not ready and session.state == "FOCUSED" and camera is not None:
+                ready = True
+                say("ready")
+            if shot is not None:
+                save(order["save"], shot, link)
+                order = {}
+                say("saved")
     binding.close()
 
 

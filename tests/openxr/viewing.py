@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import queue
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from monado import EyeSetting, Monado, Placed
+from output import Output
 
 from taoxr_runtime.render import View, perspective_from_angles, reference
 from taoxr_runtime.splats import Splats
@@ -83,34 +81,12 @@ def psnr(picture: np.ndarray, wanted: np.ndarray) -> float:
     return float(-10 * np.log10(np.mean((picture / 255.0 - wanted) ** 2)))
 
 
-class Looker:
+class Looker(Output):
     """The client under test; see looker.py."""
 
     def __init__(self, monado: Monado, process: subprocess.Popen[str], folder: Path) -> None:
-        self._monado, self.process, self._folder = monado, process, folder
-        self.lines: list[str] = []
-        self._arrived: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(line)
-            self._arrived.put(line.strip())
-        self._arrived.put(None)
-
-    def wait_for(self, word: str, timeout: float = 40) -> str:
-        """The next line that contains a word."""
-        end = time.monotonic() + timeout
-        while True:
-            try:
-                line = self._arrived.get(timeout=max(end - time.monotonic(), 0.01))
-            except queue.Empty:
-                line = None
-            if line is None:
-                raise AssertionError(f"{word!r} did not come within {timeout} s:\n{''.join(self.lines)}")
-            if word in line:
-                return line
+        super().__init__(process)
+        self._monado, self._folder = monado, folder
 
     def look(self, head: Placed, settings: list[EyeSetting]) -> dict[str, np.ndarray]:
         """Move the headset and take a frame from there."""
@@ -156,10 +132,10 @@ def looking(
         yield looker
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(20) == 0, "".join(looker.lines)
+        assert process.wait(20) == 0, looker.text
     finally:
         process.kill()
         process.wait()
     complaints = report.read_text()
     assert "Core Validation Layer" in complaints, "the layer was not there"
-    assert "VALID_ERROR" not in complaints + "".join(looker.lines)
+    assert "VALID_ERROR" not in complaints + looker.text

@@ -119,7 +119,7 @@ def run(
         binding = open_binding(options.binding, extensions())
         try:
             with SplatRenderer() as renderer, collector_off():
-                loop = _Loop(options, figure, partner, renderer, watchdog, timing, on_last)
+                loop = _Loop(options, figure, partner, renderer, watchdog, timing, tell, on_last)
                 link: Link | None = _connect(binding, options, tell)
                 while link is not None:
                     try:
@@ -169,11 +169,12 @@ class _Loop:
         renderer: SplatRenderer,
         watchdog: Watchdog,
         timing: Timing,
+        tell: Callable[[str], None],
         on_last: Callable[[Shot], None] | None,
     ) -> None:
         self._options, self._figure, self._partner = options, figure, partner
         self._renderer, self._watchdog, self._timing = renderer, watchdog, timing
-        self._on_last = on_last
+        self._tell, self._on_last = tell, on_last
         self._drawn = 0
         self._leaving: float | None = None
 
@@ -221,6 +222,8 @@ class _Loop:
         link.session.end(frame)
         timing.passed()
         timing.end(frame.display_time, frame.period)
+        if self._drawn == 1:
+            self._tell("first frame shown")
         if shot is not None and self._on_last is not None:
             self._on_last(shot)
         collect_young(self._drawn)

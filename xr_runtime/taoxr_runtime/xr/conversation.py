@@ -17,6 +17,7 @@ _NOTES: Final = {
     CompanionState.THINKING: "…",
 }
 _ANSWERED_S: Final = 0.5
+_UNHEARD_S: Final = 20.0
 
 
 class Conversation:
@@ -34,7 +35,7 @@ class Conversation:
     ) -> None:
         self._companion, self._hands_free, self._tell = companion, hands_free, tell
         self._questions = deque(questions)
-        self._pressed = self._asked = False
+        self._pressed = self._unheard = False
         self._quiet_since = time.monotonic()
         self._told_us = 0
 
@@ -61,12 +62,15 @@ class Conversation:
     @property
     def over(self) -> bool:
         """Whether every prepared question has been answered."""
-        return not self._questions and time.monotonic() - self._quiet_since > _ANSWERED_S
+        return not self._questions and self._quiet()
 
     def _ask_next(self, state: CompanionState) -> None:
-        """Ask when nothing has gone on for a moment: a turn begins a little after its question."""
         if state is not CompanionState.IDLE:
-            self._quiet_since = time.monotonic()
-        elif self._questions and time.monotonic() - self._quiet_since > _ANSWERED_S:
-            self._quiet_since = time.monotonic()
+            self._quiet_since, self._unheard = time.monotonic(), False
+        elif self._questions and self._quiet():
+            self._quiet_since, self._unheard = time.monotonic(), True
             self._companion.ask(self._questions.popleft())
+
+    def _quiet(self) -> bool:
+        """Whether nothing has gone on for a moment; a question takes a while until it shows in the state."""
+        return time.monotonic() - self._quiet_since > (_UNHEARD_S if self._unheard else _ANSWERED_S)

@@ -1,0 +1,110 @@
+"""`taoxr xr` when the runtime dies, hangs or is not there, and when the user ends it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from monado import Monado
+from output import Output
+
+pytestmark = pytest.mark.process
+
+TAOXR = ("-c", "from taoxr.cli import main; main()", "xr", "--no-conversation", "--scale", "0.25")
+
+
+@contextmanager
+def running(monado: Monado, *options: str) -> Iterator[Output]:
+    process = monado.start([sys.executable, *TAOXR, *options])
+    try:
+        yield Output(process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def monado() -> Iterator[Monado]:
+    with Monado() as service:
+        yield service
+
+
+def test_a_killed_runtime_is_waited_for(monado: Monado, tmp_path: Path) -> None:
+    picture = tmp_path / "last.png"
+    with running(monado, "--frames", "25", "--screenshot", str(picture)) as app:
+        app.wait_for("connected to Monado")
+        app.wait_for("first frame")
+        monado.stop_service(signal.SIGKILL)
+        line = app.wait_for("went away")
+        assert "(in xr" in line
+        assert "waiting" in line
+        monado.start_service()
+        app.wait_for("connected to Monado")
+        app.wait_for("25 frames")
+        assert app.process.wait(20) == 0
+    assert picture.stat().st_size > 1000
+
+
+def test_ctrl_c_ends_while_waiting_for_a_killed_runtime(monado: Monado) -> None:
+    with running(monado) as app:
+        app.wait_for("first frame")
+        monado.stop_service(signal.SIGKILL)
+        app.wait_for("waiting")
+        app.process.send_signal(signal.SIGINT)
+        assert app.process.wait(10) == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_user_ends_it(monado: Monado, how: signal.Signals) -> None:
+    with running(monado) as app:
+        app.wait_for("first frame")
+        app.process.send_signal(how)
+        app.wait_for("frames, ")
+        assert app.process.wait(10) == 0
+    assert "Traceback" not in app.text
+
+
+def test_a_stopped_runtime_is_reported_and_ctrl_c_works(monado: Monado) -> None:
+    with running(monado) as app:
+        app.wait_for("first frame")
+        monado.service.send_signal(signal.SIGSTOP)
+        assert "xr" in app.wait_for("does not answer")
+        monado.service.send_signal(signal.SIGCONT)
+        app.wait_for("answers again")
+        monado.service.send_signal(signal.SIGSTOP)
+        app.wait_for("does not answer")
+        began = time.monotonic()
+        app.process.send_signal(signal.SIGINT)
+        assert app.process.wait(10) == 130
+        assert time.monotonic() - began < 5
+    assert "does not return from xr" in app.text
+
+
+def test_no_service_running(monado: Monado) -> None:
+    monado.stop_service(signal.SIGTERM)
+    done = monado.run([sys.executable, *TAOXR], timeout=60)
+    assert done.returncode == 1
+    assert "monado-service" in done.stdout
+    assert "SIMULATED_ENABLE=1" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_no_runtime_installed(tmp_path: Path) -> None:
+    env = os.environ | {"XR_RUNTIME_JSON": str(tmp_path / "none.json")}
+    done = subprocess.run(
+        [sys.executable, *TAOXR], env=env, timeout=60, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "no OpenXR runtime is installed or active" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_binding_of_another_system(monado: Monado) -> None:
+    done = monado.run([sys.executable, *TAOXR, "--binding", "wgl"], timeout=60)
+    assert done.returncode == 1
+    assert "egl or glx on Linux" in done.stdout
