@@ -18,6 +18,9 @@ def generate(out: Path) -> None:
     protos = sorted(str(p.relative_to(ROOT)) for p in ROOT.rglob("*.proto"))
     includes = [str(ROOT), str(files("grpc_tools") / "_proto"), str(Path(status_pb2.__file__).parents[2])]
     arguments = ["protoc", *(f"-I{i}" for i in includes)]
+    # Beside this interpreter, whether or not its environment is activated.
+    plugins = Path(sys.executable).parent
+    arguments += [f"--plugin={plugins / name}" for name in ("protoc-gen-mypy", "protoc-gen-mypy_grpc")]
     arguments += [f"--python_out={out}", f"--grpc_python_out={out}", f"--mypy_out=quiet:{out}"]
     arguments += [f"--mypy_grpc_out=quiet:{out}", *protos]
     if protoc.main(arguments) != 0:

@@ -1,5 +1,6 @@
 """The Python client of the bridge."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -142,8 +143,12 @@ class Client:
             audio=common_pb2.AudioFormat(sample_rate_hz=sample_rate_hz), frame_rate=frame_rate
         )
 
+        accepted = asyncio.Event()
+
         async def requests() -> AsyncIterator[animation_pb2.AnimateAudioRequest]:
             yield animation_pb2.AnimateAudioRequest(config=config)
+            # A write that races with a refusal would hide the server's status behind gRPC's own error.
+            await accepted.wait()
             for start in range(0, len(data), _AUDIO_BYTES):
                 yield animation_pb2.AnimateAudioRequest(pcm=data[start : start + _AUDIO_BYTES])
 
@@ -154,6 +159,7 @@ class Client:
             async for response in call:
                 if response.WhichOneof("payload") == "started":
                     rig = events.rig_from_proto(response.started)
+                    accepted.set()
                 else:
                     frames.extend(response.frames.frames)
         except aio.AioRpcError as error:
