@@ -2,19 +2,31 @@
 
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.animation import Idle, Motion, Skeleton
+from taoxr_runtime.animation import Activity, Idle, Motion, Skeleton
 from taoxr_runtime.audio.protocols import clock_us
-from taoxr_runtime.live.companion import Companion
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.splats import Splats
 
 # Weight of the newest measurement of how long an update takes.
 _NEWEST: Final = 0.1
+
+
+class Person(Protocol):
+    """Whose body it is: a `Companion`, or nobody who speaks."""
+
+    @property
+    def activity(self) -> Activity:
+        """What the person is doing, as far as the body shows it."""
+        ...
+
+    def face(self, now_us: int, ahead_us: int = 0) -> NDArray[np.float32]:
+        """The speaking face, float32 [52]; see `Companion.face`."""
+        ...
 
 
 class Actor:
@@ -25,16 +37,16 @@ class Actor:
 
     Args:
         scene: The avatar.
-        companion: Who it is.
+        person: Who it is.
         seed: Of the idle motion.
 
     Raises:
         InvalidInputError: The scene has no skeleton.
     """
 
-    def __init__(self, scene: Scene, companion: Companion, *, seed: int = 1) -> None:
+    def __init__(self, scene: Scene, person: Person, *, seed: int = 1) -> None:
         self._scene = scene
-        self._companion = companion
+        self._person = person
         self._idle = Idle(Skeleton.of(scene), seed=seed)
         self._running: Future[Splats] | None = None
         self._began_us = clock_us()
@@ -72,8 +84,8 @@ class Actor:
         """
         # An estimate that shrinks must not turn time back.
         now_us = self._last_us = max(clock_us() + ahead_us, self._last_us)
-        face = self._companion.face(now_us, ahead_us)
-        return self._idle.sample(now_us, self._companion.activity, camera_in_model, face)
+        face = self._person.face(now_us, ahead_us)
+        return self._idle.sample(now_us, self._person.activity, camera_in_model, face)
 
     def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
         """The newest splats that are finished; valid until the next call. Only the first call waits.

@@ -3,25 +3,31 @@
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Final, Literal, cast
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from PIL import Image
 from rich.console import Console
 from rich.markup import escape
 
 from taoxr.errors import InvalidInputError
+from taoxr_runtime.animation import Skeleton
 from taoxr_runtime.audio import open_sink, open_source
 from taoxr_runtime.demo.options import check_text
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Actor, Companion
+from taoxr_runtime.live.actor import Person
 from taoxr_runtime.nnr import Scene
-from taoxr_runtime.xr.app import Figure, Options, Partner, Silence, Still, run, side_by_side
-from taoxr_runtime.xr.conversation import Conversation
+from taoxr_runtime.xr.app import Options, Partner, Silence, run, side_by_side
+from taoxr_runtime.xr.conversation import Conversation, Nobody
+from taoxr_runtime.xr.floor import OnFloor, floor
 from taoxr_runtime.xr.link import Pictures, Shot
 
 app = typer.Typer(add_completion=False)
+
+_FEET: Final = ("foot.L", "foot.R", "toe1-1.L", "toe1-1.R")
 
 
 class BindingChoice(StrEnum):
@@ -88,17 +94,15 @@ def xr(
     with ExitStack() as stack:
         scene = load_avatar(avatar)
         stack.callback(scene.close)
-        figure: Figure
         partner: Partner = Silence()
+        person: Person = Nobody()
         if conversation:
             sink, source = open_sink(sound), open_source(mic)
             stack.callback(source.close)
             stack.callback(sink.close)
-            companion = stack.enter_context(Companion(target, sink, source, hands_free=hands_free))
-            figure = stack.enter_context(Actor(scene, companion))
+            person = companion = stack.enter_context(Companion(target, sink, source, hands_free=hands_free))
             partner = Conversation(companion, questions, hands_free, tell)
-        else:
-            figure = Still(_at_rest(scene), scene.order)
+        figure = OnFloor(stack.enter_context(Actor(scene, person)), floor(_feet(scene)))
         pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale)
         options = Options(binding.value, pictures, frames, _eye_height(scene))
 
@@ -112,9 +116,9 @@ def xr(
             tell(line)
 
 
-def _at_rest(scene: Scene) -> Any:
-    scene.set("camera", np.array([0.0, 1.6, 1.5]))
-    return scene.update()
+def _feet(scene: Scene) -> NDArray[np.float64]:
+    skeleton = Skeleton.of(scene)
+    return np.array([skeleton.heads[skeleton.index[name]] for name in _FEET if name in skeleton.index])
 
 
 def _eye_height(scene: Scene) -> float:

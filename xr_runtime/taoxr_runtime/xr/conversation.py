@@ -7,6 +7,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr import arkit
+from taoxr_runtime.animation import Activity
 from taoxr_runtime.live import Companion, CompanionState
 from taoxr_runtime.xr.captions import Words
 
@@ -18,6 +23,16 @@ _NOTES: Final = {
 }
 _ANSWERED_S: Final = 0.5
 _UNHEARD_S: Final = 20.0
+
+
+class Nobody:
+    """A person who only looks; see ``live.actor.Person``."""
+
+    activity = Activity.IDLE
+
+    def face(self, now_us: int, ahead_us: int = 0) -> NDArray[np.float32]:
+        """A face at rest, float32 [52]."""
+        return np.zeros(len(arkit.NAMES), np.float32)
 
 
 class Conversation:

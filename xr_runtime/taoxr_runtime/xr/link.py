@@ -22,7 +22,7 @@ from taoxr_runtime.xr.runtime import Runtime, Size
 from taoxr_runtime.xr.session import Frame, Session
 from taoxr_runtime.xr.swapchain import EyeImages, FormatName, read_srgb
 
-BACKGROUND_SRGB = (0.55, 0.60, 0.66)
+BACKGROUND_SRGB = (0.77, 0.80, 0.84)
 """Behind the avatar, where the headset shows nothing else."""
 
 
