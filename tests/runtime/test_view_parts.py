@@ -14,7 +14,7 @@ from taoxr_runtime.view.app import stop_signals
 from taoxr_runtime.view.line import LONGEST, Line
 from taoxr_runtime.view.orbit import EYE_DISTANCE, Orbit
 from taoxr_runtime.view.overlay import Words, paint
-from taoxr_runtime.view.pace import SMALLEST_SCALE, Pace, QuietCollector
+from taoxr_runtime.view.pace import DETAILS, Pace, QuietCollector
 
 pytestmark = pytest.mark.unit
 
@@ -124,7 +124,9 @@ def test_overlay_is_premultiplied_and_keeps_the_middle_free() -> None:
         paint(Words(line=text, typing=True, user=text, avatar=text, notice=text), 128, 128)
 
 
-def test_slow_frames_are_drawn_smaller_and_quick_ones_larger_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_frames_are_drawn_more_coarsely_and_quick_ones_finely_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now = 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     slept: list[float] = []
@@ -140,12 +142,12 @@ def test_slow_frames_are_drawn_smaller_and_quick_ones_larger_again(monkeypatch: 
             now += max(1 / 60 - seconds, 0)
 
     frames(100, 0.2)
-    assert pace.scale == SMALLEST_SCALE
+    assert pace.detail == DETAILS[-1]
     assert pace.fps == pytest.approx(5.0)
     assert pace.frame_ms == pytest.approx(200.0)
     assert not slept[1:]
     frames(100, 0.01)
-    assert pace.scale == 1.0
+    assert pace.detail == DETAILS[0]
     assert pace.fps == pytest.approx(60.0, rel=0.05)
     assert pace.frames == 200
 

@@ -20,7 +20,7 @@ from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Ty
 from taoxr_runtime.view.line import Line
 from taoxr_runtime.view.orbit import Orbit
 from taoxr_runtime.view.overlay import Overlay, Words
-from taoxr_runtime.view.pace import Pace, QuietCollector
+from taoxr_runtime.view.pace import DETAILS, Detail, Pace, QuietCollector
 from taoxr_runtime.view.screen import Screen, Stereo
 from taoxr_runtime.view.window import Window
 
@@ -78,7 +78,7 @@ class Figures:
         fps: Frames per second at the end.
         frame_ms: How long the last frames took.
         scene_ms: How long updates of the scene took.
-        scale: Share of the pixels that was drawn, in each direction.
+        detail: How finely it drew in the end.
         driver: What drew.
         interrupted: Whether Ctrl-C (or SIGTERM) ended it.
     """
@@ -87,7 +87,7 @@ class Figures:
     fps: float
     frame_ms: float
     scene_ms: float
-    scale: float
+    detail: Detail
     driver: str
     interrupted: bool
 
@@ -149,7 +149,7 @@ class Viewer:
                 collector.rest(quiet)
             pace = self._pace
             return Figures(
-                pace.frames, pace.fps, pace.frame_ms, actor.update_ms, pace.scale, screen.description,
+                pace.frames, pace.fps, pace.frame_ms, actor.update_ms, pace.detail, screen.description,
                 stop.is_set(),
             )  # fmt: skip
 
@@ -161,9 +161,9 @@ class Viewer:
         eye = screen.eye_size(*size)
         splats = actor.update(self._orbit.position, ahead_us=round(self._pace.frame_ms * 1e3))
         words = self._words(actor)
-        scale = 1.0 if last and self._plan.screenshot else self._pace.scale
+        detail = DETAILS[0] if last and self._plan.screenshot else self._pace.detail
         picture = overlay.picture(words, *eye, wait=last)
-        screen.draw(splats, actor.order, self._orbit, size, scale, picture)
+        screen.draw(splats, actor.order, self._orbit, size, detail, picture)
         if last and self._plan.screenshot is not None:
             screen.save(self._plan.screenshot, size)
         window.swap()
@@ -239,7 +239,7 @@ class Viewer:
             lines.append(f"answered after {heard / 1e3:.2f} s")
         if self._debug:
             lines.append(f"frame {pace.frame_ms:.0f} ms, scene {actor.update_ms:.0f} ms")
-            lines.append(f"drawn at {pace.scale * 100:.0f} %")
+            lines.append(f"{pace.detail.scale:.0%} of the size, {pace.detail.splats:.0%} of the splats")
             lines += [f"{name} {ms:.0f} ms" for name, ms in sorted(latency.items(), key=lambda i: i[1])]
         return tuple(lines)
 

@@ -98,7 +98,8 @@ def summary(figures: Figures) -> str:
     """One line of figures."""
     return (
         f"{figures.frames} frames, {figures.fps:.1f} fps, {figures.frame_ms:.0f} ms a frame, "
-        f"scene {figures.scene_ms:.0f} ms, drawn at {figures.scale * 100:.0f} %, {figures.driver}"
+        f"scene {figures.scene_ms:.0f} ms, {figures.detail.scale:.0%} of the size, "
+        f"{figures.detail.splats:.0%} of the splats, {figures.driver}"
     )
 
 

@@ -1,15 +1,30 @@
-"""When frames are due, how long they take, and how finely they may be drawn."""
+"""When frames are due, how long they take, and how much detail there is time for."""
 
 import gc
 import time
 from collections import deque
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
-SMALLEST_SCALE: Final = 0.5
-"""Finest detail is given up down to this share of the window's pixels in each direction."""
-_STEP: Final = 0.85
-# What still feels like moving pictures; slower than this, pixels are given up for it.
+
+class Detail(NamedTuple):
+    """How finely to draw.
+
+    Attributes:
+        scale: Width and height to draw at, as a share of the window's.
+        splats: Share of the splats to draw.
+    """
+
+    scale: float
+    splats: float
+
+
+DETAILS: Final = tuple(
+    Detail(scale, splats)
+    for scale, splats in ((1.0, 1.0), (0.85, 1.0), (0.7, 1.0), (0.6, 1.0), (0.6, 0.7), (0.5, 0.5))
+)
+"""Finest first. Pixels go first, as fewer splats show more."""
+# What still feels like moving pictures; slower than this, detail is given up for it.
 _SLOWEST_S: Final = 1 / 20
 _WINDOW: Final = 30
 _PATIENCE: Final = 8
@@ -18,14 +33,13 @@ _COLLECT_ANYWAY_S: Final = 60.0
 
 
 class Pace:
-    """Keeps a frame rate, and finds the scale at which it can be kept.
+    """Keeps a frame rate, and finds the detail at which it can be kept.
 
     Args:
         fps: Frames per second wanted.
 
     Attributes:
         frames: Frames so far.
-        scale: Width and height to draw at, as a share of the window's.
     """
 
     def __init__(self, fps: float) -> None:
@@ -37,7 +51,12 @@ class Pace:
         self._ends: deque[float] = deque(maxlen=_WINDOW)
         self._steady = 0
         self.frames = 0
-        self.scale = 1.0
+        self._level = 0
+
+    @property
+    def detail(self) -> Detail:
+        """What there is time for."""
+        return DETAILS[self._level]
 
     @property
     def fps(self) -> float:
@@ -72,13 +91,13 @@ class Pace:
         if self._steady < _PATIENCE:
             return
         recent = sorted(list(self._took)[-_PATIENCE:])[_PATIENCE // 2]
-        scale = self.scale
+        level = self._level
         if recent > 1.1 * self._budget:
-            scale = max(scale * _STEP, SMALLEST_SCALE)
+            level = min(level + 1, len(DETAILS) - 1)
         elif recent < 0.6 * self._budget:
-            scale = min(scale / _STEP, 1.0)
-        if scale != self.scale:
-            self.scale, self._steady = scale, 0
+            level = max(level - 1, 0)
+        if level != self._level:
+            self._level, self._steady = level, 0
 
 
 class QuietCollector:

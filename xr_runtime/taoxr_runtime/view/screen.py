@@ -14,6 +14,7 @@ from taoxr_runtime.render import SplatRenderer, TextureTarget, View, WindowTarge
 from taoxr_runtime.render.backdrop import backdrop
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.view.orbit import Orbit
+from taoxr_runtime.view.pace import Detail
 
 Stereo = Literal["off", "sbs"]
 Picture = NDArray[np.uint8]
@@ -47,7 +48,7 @@ class Screen:
 
     def draw(
         self, splats: Splats, order: NDArray[np.int32] | None, orbit: Orbit, size: tuple[int, int],
-        scale: float, overlay: Picture | None,
+        detail: Detail, overlay: Picture | None,
     ) -> None:  # fmt: skip
         """Draws a frame.
 
@@ -56,19 +57,26 @@ class Screen:
             order: Blending order; None sorts here.
             orbit: Where the viewer is.
             size: Pixels of the window.
-            scale: Share of the pixels that is drawn, in each direction; the rest is filled in.
+            detail: How finely.
             overlay: Premultiplied, of `eye_size`; None for none.
         """
         width, height = self.eye_size(*size)
-        drawn = max(round(width * scale), SMALLEST), max(round(height * scale), SMALLEST)
-        views = [orbit.view(*drawn)] if self._stereo == "off" else list(orbit.pair(*drawn))
+        drawn_width, drawn_height = [
+            max(round(pixels * detail.scale), SMALLEST) for pixels in (width, height)
+        ]
+        most = None if detail.splats >= 1.0 else max(round(len(splats) * detail.splats), 1)
+        views = (
+            [orbit.view(drawn_width, drawn_height)]
+            if self._stereo == "off"
+            else list(orbit.pair(drawn_width, drawn_height))
+        )
         places = [WindowTarget(width, height, x=n * width) for n in range(len(views))]
         behind = [self._backdrop.picture(view) for view in views]
-        if drawn == (width, height):
-            self._renderer.draw(splats, views, places, behind, order)
+        if (drawn_width, drawn_height) == (width, height):
+            self._renderer.draw(splats, views, places, behind, order, max_splats=most)
         else:
-            targets = self._small.targets(len(views), *drawn)
-            self._renderer.draw(splats, views, targets, behind, order)
+            targets = self._small.targets(len(views), drawn_width, drawn_height)
+            self._renderer.draw(splats, views, targets, behind, order, max_splats=most)
             self._small.spread(places)
         if overlay is not None:
             for place in places:

@@ -119,7 +119,7 @@ class Window:
     def clipboard(self) -> str:
         """The text in the clipboard; empty when there is none."""
         try:
-            return (self._glfw.get_clipboard_string(self._window) or b"").decode("utf-8", "replace")
+            return (self._glfw.get_clipboard_string(None) or b"").decode("utf-8", "replace")
         except self._glfw.GLFWError:  # something other than text
             return ""
 
