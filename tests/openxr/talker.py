@@ -1,4 +1,4 @@
-"""A client that converses as `taoxr xr` does, in front of a still scene, and says what its captions say.
+"""A client that converses as `taoxr xr` does, and says what its captions say.
 
 python talker.py QUESTION...
 """
@@ -6,15 +6,19 @@ python talker.py QUESTION...
 import os
 import signal
 import sys
+from contextlib import closing
 
+import numpy as np
 from scenes import person
 
 from taoxr.client import ConversationOptions
 from taoxr_runtime.audio import NullSink, NullSource
-from taoxr_runtime.live import Companion
-from taoxr_runtime.xr.app import Options, Still, run
+from taoxr_runtime.demo.stage import load_avatar
+from taoxr_runtime.live import Actor, Companion
+from taoxr_runtime.xr.app import Figure, Options, Still, run
 from taoxr_runtime.xr.captions import Words
 from taoxr_runtime.xr.conversation import Conversation
+from taoxr_runtime.xr.floor import OnFloor, floor
 from taoxr_runtime.xr.link import Pictures
 
 
@@ -38,8 +42,17 @@ class Telling(Conversation):
         return words
 
 
+def converse(companion: Companion, figure: Figure, size: int) -> None:
+    partner = Telling(companion, sys.argv[2:], False, say)
+    timing = run(Options(pictures=Pictures(size=(size, size)), eye_height=1.68), figure, partner, say)
+    say(timing.summary()[0])
+
+
 options = ConversationOptions(temperature=0.0)  # the likeliest words, so that a test repeats
-with Companion(None, NullSink(), NullSource(), options=options) as companion:
-    partner = Telling(companion, sys.argv[1:], False, say)
-    timing = run(Options(pictures=Pictures(size=(96, 96))), Still(person(300)), partner, say)
-say(timing.summary()[0])
+with Companion(None, NullSink(), NullSource(), options=options) as talker:
+    if sys.argv[1] == "still":
+        converse(talker, Still(person(300)), 96)
+    else:
+        scene = load_avatar(None)
+        with closing(scene), Actor(scene, talker) as actor:
+            converse(talker, OnFloor(actor, floor(np.array([[-0.12, 0, 0.08], [0.12, 0, 0.08]]))), 1000)

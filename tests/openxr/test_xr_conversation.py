@@ -17,7 +17,7 @@ QUESTIONS = ("What is the capital of France?", "And of Italy?")
 
 def test_the_conversation_outlives_the_runtime() -> None:
     with Monado() as monado:
-        process = monado.start([sys.executable, TALKER, *QUESTIONS])
+        process = monado.start([sys.executable, TALKER, "still", *QUESTIONS])
         try:
             app = Output(process)
             app.wait_for(r"user='What.*' avatar='\w", timeout=60)

@@ -98,7 +98,10 @@ def paint(words: Words) -> NDArray[np.uint8]:
     if not lines and words.note:
         lines = [(words.note, _INK)]
     if lines:
-        draw.rounded_rectangle((0, 0, _SIZE.width - 1, leading * len(lines) + margin), _LETTERS * 0.6, _PAPER)
+        half = max(letters.getlength(line) for line, _ in lines) / 2 + margin
+        box = (_SIZE.width / 2 - half, 0, _SIZE.width / 2 + half, leading * len(lines) + margin)
+        draw.rounded_rectangle(box, _LETTERS * 0.6, _PAPER)
     for number, (line, color) in enumerate(lines):
-        draw.text((margin, margin * 0.4 + number * leading), line, color, letters)
+        across = (_SIZE.width - letters.getlength(line)) / 2
+        draw.text((across, margin * 0.4 + number * leading), line, color, letters)
     return np.asarray(image.convert("RGBa"))  # Pillow's name for premultiplied

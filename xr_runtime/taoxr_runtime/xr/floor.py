@@ -27,8 +27,8 @@ def floor(feet: NDArray[np.float64]) -> Splats:
         feet: float64 [K, 3], metres; their shadows lie on the floor.
 
     Returns:
-        Flat splats along a sunflower's spiral, which covers a disc evenly (H. Vogel, "A better way to construct
-        the sunflower head", 1979).
+        Flat splats along a sunflower's spiral, which covers a disc evenly (H. Vogel, "A better way to
+        construct the sunflower head", 1979).
     """
     number = np.arange(_COUNT) + 0.5
     radius = _RADIUS_M * np.sqrt(number / _COUNT)
