@@ -30,6 +30,14 @@ LONGEST_TEXT: Final = 4000
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 8.0
 _JOIN_S: Final = 30.0
+_TRANSPORT: Final = (
+    "failed to connect",
+    "Socket closed",
+    "Connection reset",
+    "recvmsg",
+    "GOAWAY",
+    "Broken pipe",
+)
 
 
 class Companion:
@@ -199,9 +207,19 @@ class Companion:
                 if isinstance(error, BusyError):
                     wait_s = max(wait_s, error.retry_after_s)
                 self._report.connected = False
-                self._report.remark(f"{error}; trying again")
+                self._report.remark(f"{self._told(error)}; trying again")
             self._delay_s = min(2 * self._delay_s, _LONGEST_DELAY_S)
             await asyncio.sleep(wait_s)
+
+    def _told(self, error: TaoxrError) -> str:
+        """What to tell the user of an error that ended a conversation."""
+        # gRPC's own words say little to anybody; what the bridge says of itself is told as it is.
+        if not (isinstance(error, UnavailableError) and any(w in str(error) for w in _TRANSPORT)):
+            return str(error)
+        structlog.get_logger().info("connection lost", error=str(error))
+        if self._target is None:
+            return "the bridge has stopped"
+        return f"no bridge answers at {self._target}: is `taoxr serve` running there?"
 
     @asynccontextmanager
     async def _bridge(self) -> AsyncGenerator[Client]:

@@ -51,6 +51,7 @@ class Plan:
         talks: Whether holding Space lets the user talk.
         ask: A text that the user says at the start; empty for none.
         play: Whether the source is a recording to be played at the start.
+        once: Whether it closes when the first answer is over.
         screenshot: Where the last frame is written.
         after_s: Seconds after which the window closes; None for never.
         frames: Frames after which it closes; None for never.
@@ -64,6 +65,7 @@ class Plan:
     talks: bool = False
     ask: str = ""
     play: bool = False
+    once: bool = False
     screenshot: Path | None = None
     after_s: float | None = None
     frames: int | None = None
@@ -111,6 +113,7 @@ class Viewer:
         self._debug = plan.debug
         self._quit = False
         self._play = plan.play
+        self._waited = False
         self._figures: tuple[str, ...] = ()
         self._figures_at = 0.0
 
@@ -173,6 +176,11 @@ class Viewer:
         plan = self._plan
         if plan.frames is not None and self._pace.frames + 1 >= plan.frames:
             return True
+        if plan.once:
+            state = self._companion.state
+            self._waited = self._waited or state in (CompanionState.THINKING, CompanionState.SPEAKING)
+            if self._waited and state is CompanionState.IDLE:
+                return True
         return plan.after_s is not None and elapsed_s >= plan.after_s
 
     def _handle(self, event: Event, window: Window) -> None:

@@ -48,6 +48,7 @@ def view(
     frames: Annotated[
         int | None, typer.Option(help="Close after so many frames (30 with --screenshot).")
     ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Close after the first answer.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show all figures (F1), and print them.")] = False,
     avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
 ) -> None:
@@ -72,9 +73,10 @@ def view(
         talks=mic and not hands_free,
         ask=ask,
         play=wav is not None and not hands_free,
+        once=once,
         screenshot=_picture(screenshot),
         after_s=None if after is None else _between("--after", after, 0, 86_400),
-        frames=_frames(frames, after, screenshot),
+        frames=_frames(frames, after, None if once else screenshot),
     )
     console = Console(stderr=True, highlight=False)
     with ExitStack() as stack:
