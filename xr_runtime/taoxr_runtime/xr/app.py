@@ -126,7 +126,7 @@ def run(
                         with link:
                             loop.run(link)
                         break
-                    except LostError as error:
+                    except (LostError, NoRuntimeError) as error:
                         tell(f"{error}: waiting for it to come back (Ctrl-C ends)")
                         partner.tick(False)
                         timing.interrupted()
