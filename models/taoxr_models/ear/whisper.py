@@ -56,9 +56,9 @@ class Whisper:
             ["logits", "nk", "nv"],
             memory="low",  # int8 linears: four times as fast
         )
-        with np.load(folder / "embeddings.npz") as tables:
-            self._embeddings: NDArray[np.generic] = tables["emb"]
-            self._positions: NDArray[np.float32] = tables["pos"].astype(np.float32)
+        self._embeddings: NDArray[np.generic] = np.load(folder / "token_embedding.npy")
+        positions: NDArray[np.generic] = np.load(folder / "position_embedding.npy")
+        self._positions = positions.astype(np.float32)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self._start = self._special("<|startoftranscript|>")

@@ -83,8 +83,8 @@ class Whisper:
         self.decoder = Module(
             folder / "decoder.mnn", ["x", "mask", *past], ["logits", "nk", "nv"], memory="low"
         )
-        with np.load(folder / "embeddings.npz") as file:
-            self.tokens, self.positions = file["emb"].astype(np.float32), file["pos"].astype(np.float32)
+        names = ("token_embedding.npy", "position_embedding.npy")
+        self.tokens, self.positions = (np.load(folder / name).astype(np.float32) for name in names)
         self.config = json.loads((folder / "config.json").read_text())
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
 

@@ -8,9 +8,9 @@ Two graphs, so that an utterance is encoded once and decoded token by token:
   scores), past ``pk``, ``pv`` [layers, heads, p, size] and ``ck``, ``cv`` to ``logits`` [1, 1, vocabulary]
   of the last token and ``nk``, ``nv`` [layers, heads, p + n, size].
 
-Token and position embeddings lie in ``embeddings.npz`` (``emb``, ``pos``, float16): looking them up
-is the caller's. Architecture: Radford et al. 2022, "Robust Speech Recognition via Large-Scale Weak
-Supervision".
+Token and position embeddings lie in ``token_embedding.npy`` and ``position_embedding.npy`` (float16):
+looking them up is the caller's. Architecture: Radford et al. 2022, "Robust Speech Recognition via
+Large-Scale Weak Supervision".
 """
 
 import shutil
@@ -52,7 +52,7 @@ class _Weights:
 
 
 def convert_whisper(model: Path, config: Path, tokenizer: Path, target: Path) -> None:
-    """Writes ``encoder.mnn``, ``decoder.mnn``, ``embeddings.npz``, ``config.json`` and ``tokenizer.json``.
+    """Writes ``encoder.mnn``, ``decoder.mnn``, the two embeddings, ``config.json`` and ``tokenizer.json``.
 
     Args:
         model: CTranslate2 ``model.bin``.
@@ -70,11 +70,9 @@ def convert_whisper(model: Path, config: Path, tokenizer: Path, target: Path) ->
     _decoder(weights).save(onnx_file)
     convert_onnx(onnx_file, target / "decoder.mnn", ["--weightQuantBits", "8"])
     onnx_file.unlink()
-    np.savez(
-        target / "embeddings.npz",
-        emb=weights.variables["decoder/embeddings/weight"],
-        pos=weights.variables["decoder/position_encodings/encodings"],
-    )
+    # Not one .npz: how zip headers are written differs between Python's releases, and so would the digest.
+    np.save(target / "token_embedding.npy", weights.variables["decoder/embeddings/weight"])
+    np.save(target / "position_embedding.npy", weights.variables["decoder/position_encodings/encodings"])
     shutil.copyfile(config, target / "config.json")
     shutil.copyfile(tokenizer, target / "tokenizer.json")
 
