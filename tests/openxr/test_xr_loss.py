@@ -108,3 +108,12 @@ def test_a_binding_of_another_system(monado: Monado) -> None:
     done = monado.run([sys.executable, *TAOXR, "--binding", "wgl"], timeout=60)
     assert done.returncode == 1
     assert "egl or glx on Linux" in done.stdout
+
+
+def test_an_old_driver(monado: Monado) -> None:
+    old = {"MESA_GL_VERSION_OVERRIDE": "4.1", "MESA_GLSL_VERSION_OVERRIDE": "410"}
+    done = monado.run([sys.executable, *TAOXR], timeout=60, env=old)
+    assert done.returncode == 1
+    assert "OpenGL 4.5" in done.stdout
+    assert "install a GPU driver" in done.stdout
+    assert "Traceback" not in done.stdout
