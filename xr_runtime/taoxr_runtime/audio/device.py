@@ -1,6 +1,7 @@
 """The sound devices of the machine, through PortAudio: the only importer of ``sounddevice``."""
 
 import importlib
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,8 +13,11 @@ from taoxr.errors import UnavailableError
 from taoxr_runtime.audio.null import NullSink
 from taoxr_runtime.audio.protocols import BLOCK, SOURCE_HZ, Deliver, clock_us
 
-LOST_US: Final = 1_000_000
-"""A device that has not asked for sound for so long is gone."""
+LOST_US: Final = 2_500_000
+"""A device that has not called for so long is gone. Some take two seconds to start."""
+# Less runs dry when other threads hold Python's lock for a while.
+_LATENCY_S: Final = 0.06
+_BLOCKS_PER_S: Final = 100
 
 
 def sound_library() -> Any:
@@ -45,8 +49,8 @@ def _device(library: Any, kind: str) -> dict[str, Any]:
 class DeviceSink(NullSink):
     """The default loudspeaker.
 
-    When the device goes away, `problem` says so and time goes on as without sound, so that the
-    conversation is not stuck.
+    While the device does not ask for sound, `problem` says so and time goes on as without sound, so that
+    the conversation is not stuck; when it asks again, it is heard again.
 
     Args:
         library: What ``sounddevice`` offers.
@@ -63,14 +67,17 @@ class DeviceSink(NullSink):
         super().__init__(clock=clock, rate_hz=round(device["default_samplerate"]))
         self.description = str(device["name"])
         self._xruns = 0
+        self._mode = threading.Lock()
         self._called_us = clock()
         self._stream: Any = None
         try:
+            rate = self._playout.rate_hz
             self._stream = library.OutputStream(
-                samplerate=self._playout.rate_hz,
+                samplerate=rate,
                 channels=1,
                 dtype="int16",
-                latency="low",
+                latency=_LATENCY_S,
+                blocksize=rate // _BLOCKS_PER_S,
                 callback=self._fill,
             )
             self._stream.start()
@@ -89,8 +96,10 @@ class DeviceSink(NullSink):
             stream.close(ignore_errors=True)
 
     def _fill(self, out: NDArray[np.int16], frames: int, time: Any, status: Any) -> None:
-        now = self._called_us = self._clock()
         self._xruns += bool(status.output_underflow)
+        with self._mode:
+            now = self._called_us = self._clock()
+            self.problem = ""
         out[:, 0] = self._playout.take(frames, now + self._delay_us(time))
 
     def _delay_us(self, time: Any) -> int:
@@ -102,17 +111,18 @@ class DeviceSink(NullSink):
         return round(ahead * 1e6)
 
     def _advance(self) -> int:
-        now = self._clock()
-        if self.problem or self._stream is None:
-            return super()._advance()
-        if not self._stream.active or now - self._called_us > LOST_US:
-            self.problem = (
-                f"the sound device {self.description!r} is gone: the answer goes on without sound; "
-                "plug it in again and restart"
-            )
-            with self._lock:
+        stream = self._stream
+        with self._mode:
+            now = self._clock()
+            if stream is not None and stream.active and now - self._called_us <= LOST_US:
+                return now
+            if stream is not None and not self.problem:
                 self._next_us = now
-        return now
+                self.problem = (
+                    f"the sound device {self.description!r} is gone: the answer goes on without sound; "
+                    "plug it in again and restart"
+                )
+            return super()._advance()
 
 
 class DeviceSource:
