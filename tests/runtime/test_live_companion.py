@@ -103,14 +103,40 @@ def test_a_typed_question_is_answered_aloud_with_moving_lips(target: str) -> Non
     assert not [t for t in threading.enumerate() if t.name == "companion"]
 
 
-def test_a_spoken_question_and_an_interruption(target: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def recording(target: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The question, spoken by the avatar's own voice."""
+
     async def speak() -> client.Speech:
         async with client.connect(target) as connected:
             return await connected.say(QUESTION)
 
     said = asyncio.run(speak())
-    wav.write(tmp_path / "question.wav", said.pcm, said.sample_rate_hz)
-    source, sink = FileSource(tmp_path / "question.wav"), NullSink()
+    path = tmp_path_factory.mktemp("live") / "question.wav"
+    wav.write(path, said.pcm, said.sample_rate_hz)
+    return path
+
+
+def test_hands_free_the_bridge_hears_where_the_question_ends(target: str, recording: Path) -> None:
+    source = FileSource(recording)
+    seen: set[CompanionState] = set()
+    with Companion(target, NullSink(), source, hands_free=True) as companion:
+
+        def answer_begins() -> bool:
+            seen.add(companion.state)
+            return companion.state is CompanionState.SPEAKING
+
+        until(answer_begins, companion)
+        assert CompanionState.LISTENING in seen
+        assert companion.captions().user.lower().strip(" .?") == "what is the capital of france"
+        until(answered(companion), companion)
+        # From the end of the last word, so the pause that ends a turn is part of it.
+        assert 300 < companion.latency_ms()["first_heard"] < 30_000
+    source.close()
+
+
+def test_a_spoken_question_and_an_interruption(target: str, recording: Path) -> None:
+    source, sink = FileSource(recording), NullSink()
     with Companion(target, sink, source) as companion:
         until(lambda: companion.state is CompanionState.IDLE, companion)
         companion.talk(True)

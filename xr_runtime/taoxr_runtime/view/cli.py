@@ -7,6 +7,7 @@ from typing import Annotated, Final, cast, get_args
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.audio import open_sink, open_source
@@ -88,7 +89,7 @@ def view(
         companion = stack.enter_context(Companion(target or None, sink, source, hands_free=hands_free))
         figures = Viewer(scene, companion, plan).run()
         for notice in companion.notices:
-            console.print(f"[yellow]notice:[/] {notice.text}", soft_wrap=True, markup=True)
+            console.print(f"[yellow]notice:[/] {escape(notice.text)}", soft_wrap=True)
     if debug or plan.frames is not None:
         console.print(summary(figures))
     if plan.screenshot is not None and plan.screenshot.exists():
