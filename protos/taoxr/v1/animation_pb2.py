@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from taoxr.v1 import common_pb2 as taoxr_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18taoxr/v1/animation.proto\x12\x08taoxr.v1\x1a\x15taoxr/v1/common.proto\"_\n\x13\x41nimateAudioRequest\x12.\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1c.taoxr.v1.AnimateAudioConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x42\t\n\x07payload\"N\n\x12\x41nimateAudioConfig\x12$\n\x05\x61udio\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormat\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"v\n\x14\x41nimateAudioResponse\x12+\n\x07started\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescriptionH\x00\x12&\n\x06\x66rames\x18\x02 \x01(\x0b\x32\x14.taoxr.v1.FrameBatchH\x00\x42\t\n\x07payload\"-\n\nFrameBatch\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame2e\n\x10\x41nimationService\x12Q\n\x0c\x41nimateAudio\x12\x1d.taoxr.v1.AnimateAudioRequest\x1a\x1e.taoxr.v1.AnimateAudioResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18taoxr/v1/animation.proto\x12\x08taoxr.v1\x1a\x15taoxr/v1/common.proto\"_\n\x13\x41nimateAudioRequest\x12.\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1c.taoxr.v1.AnimateAudioConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x42\t\n\x07payload\"N\n\x12\x41nimateAudioConfig\x12$\n\x05\x61udio\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormat\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"v\n\x14\x41nimateAudioResponse\x12+\n\x07started\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescriptionH\x00\x12&\n\x06\x66rames\x18\x02 \x01(\x0b\x32\x14.taoxr.v1.FrameBatchH\x00\x42\t\n\x07payload\"-\n\nFrameBatch\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame\"6\n\x12\x41nimateTextRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"y\n\x13\x41nimateTextResponse\x12+\n\x07started\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescriptionH\x00\x12*\n\x06\x63lause\x18\x02 \x01(\x0b\x32\x18.taoxr.v1.AnimatedClauseH\x00\x42\t\n\x07payload\"\x8c\x01\n\x0e\x41nimatedClause\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08start_us\x18\x02 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x03 \x01(\x03\x12\x1f\n\x06\x66rames\x18\x04 \x03(\x0b\x32\x0f.taoxr.v1.Frame\x12)\n\x08phonemes\x18\x05 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming2\xb3\x01\n\x10\x41nimationService\x12Q\n\x0c\x41nimateAudio\x12\x1d.taoxr.v1.AnimateAudioRequest\x1a\x1e.taoxr.v1.AnimateAudioResponse(\x01\x30\x01\x12L\n\x0b\x41nimateText\x12\x1c.taoxr.v1.AnimateTextRequest\x1a\x1d.taoxr.v1.AnimateTextResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,6 +40,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ANIMATEAUDIORESPONSE']._serialized_end=356
   _globals['_FRAMEBATCH']._serialized_start=358
   _globals['_FRAMEBATCH']._serialized_end=403
-  _globals['_ANIMATIONSERVICE']._serialized_start=405
-  _globals['_ANIMATIONSERVICE']._serialized_end=506
+  _globals['_ANIMATETEXTREQUEST']._serialized_start=405
+  _globals['_ANIMATETEXTREQUEST']._serialized_end=459
+  _globals['_ANIMATETEXTRESPONSE']._serialized_start=461
+  _globals['_ANIMATETEXTRESPONSE']._serialized_end=582
+  _globals['_ANIMATEDCLAUSE']._serialized_start=585
+  _globals['_ANIMATEDCLAUSE']._serialized_end=725
+  _globals['_ANIMATIONSERVICE']._serialized_start=728
+  _globals['_ANIMATIONSERVICE']._serialized_end=907
 # @@protoc_insertion_point(module_scope)

@@ -21,6 +21,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class AnimateAudioRequest(_message.Message):
+    """A piece of a clip."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CONFIG_FIELD_NUMBER: _builtins.int
@@ -28,7 +30,9 @@ class AnimateAudioRequest(_message.Message):
     pcm: _builtins.bytes
     """Mono s16le PCM; at most 256 KiB."""
     @_builtins.property
-    def config(self) -> Global___AnimateAudioConfig: ...
+    def config(self) -> Global___AnimateAudioConfig:
+        """What is wanted; the first request, and only that."""
+
     def __init__(
         self,
         *,
@@ -47,14 +51,18 @@ Global___AnimateAudioRequest: _TypeAlias = AnimateAudioRequest  # noqa: Y015
 
 @_typing.final
 class AnimateAudioConfig(_message.Message):
+    """What the client sends and wants."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AUDIO_FIELD_NUMBER: _builtins.int
     FRAME_RATE_FIELD_NUMBER: _builtins.int
     frame_rate: _builtins.float
-    """0 means 30."""
+    """Frames per second, 10 to 120; 0 means 30."""
     @_builtins.property
-    def audio(self) -> _common_pb2.AudioFormat: ...
+    def audio(self) -> _common_pb2.AudioFormat:
+        """Format of AnimateAudioRequest.pcm."""
+
     def __init__(
         self,
         *,
@@ -71,14 +79,20 @@ Global___AnimateAudioConfig: _TypeAlias = AnimateAudioConfig  # noqa: Y015
 
 @_typing.final
 class AnimateAudioResponse(_message.Message):
+    """A piece of the animation of a clip."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     STARTED_FIELD_NUMBER: _builtins.int
     FRAMES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def started(self) -> _common_pb2.RigDescription: ...
+    def started(self) -> _common_pb2.RigDescription:
+        """What the frames mean; the first response, and only that."""
+
     @_builtins.property
-    def frames(self) -> Global___FrameBatch: ...
+    def frames(self) -> Global___FrameBatch:
+        """Frames in order of time, on the clock of the clip."""
+
     def __init__(
         self,
         *,
@@ -97,11 +111,15 @@ Global___AnimateAudioResponse: _TypeAlias = AnimateAudioResponse  # noqa: Y015
 
 @_typing.final
 class FrameBatch(_message.Message):
+    """Several frames."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     FRAMES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def frames(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Frame]: ...
+    def frames(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Frame]:
+        """In order of time."""
+
     def __init__(
         self,
         *,
@@ -114,3 +132,103 @@ class FrameBatch(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___FrameBatch: _TypeAlias = FrameBatch  # noqa: Y015
+
+@_typing.final
+class AnimateTextRequest(_message.Message):
+    """What to animate."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    FRAME_RATE_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """1 to 4,000 characters, not only spaces."""
+    frame_rate: _builtins.float
+    """Frames per second, 10 to 120; 0 means 30."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        frame_rate: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame_rate", b"frame_rate", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnimateTextRequest: _TypeAlias = AnimateTextRequest  # noqa: Y015
+
+@_typing.final
+class AnimateTextResponse(_message.Message):
+    """A piece of the animation of a text."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STARTED_FIELD_NUMBER: _builtins.int
+    CLAUSE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def started(self) -> _common_pb2.RigDescription:
+        """What the frames mean; the first response, and only that."""
+
+    @_builtins.property
+    def clause(self) -> Global___AnimatedClause:
+        """The next clause."""
+
+    def __init__(
+        self,
+        *,
+        started: _common_pb2.RigDescription | None = ...,
+        clause: Global___AnimatedClause | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "payload", b"payload", "started", b"started"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "payload", b"payload", "started", b"started"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "clause"]  # noqa: Y015
+    _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
+
+Global___AnimateTextResponse: _TypeAlias = AnimateTextResponse  # noqa: Y015
+
+@_typing.final
+class AnimatedClause(_message.Message):
+    """A clause with its frames. Its times are on the clock of the text, whose zero is its first sample."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    START_US_FIELD_NUMBER: _builtins.int
+    END_US_FIELD_NUMBER: _builtins.int
+    FRAMES_FIELD_NUMBER: _builtins.int
+    PHONEMES_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The clause as it stands in the text."""
+    start_us: _builtins.int
+    """Start, inclusive, in microseconds; the end of the clause before, or 0."""
+    end_us: _builtins.int
+    """End, exclusive, in microseconds."""
+    @_builtins.property
+    def frames(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Frame]:
+        """In order of time, each in [start_us, end_us)."""
+
+    @_builtins.property
+    def phonemes(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
+        """In order of time, covering [start_us, end_us)."""
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        start_us: _builtins.int = ...,
+        end_us: _builtins.int = ...,
+        frames: _abc.Iterable[_common_pb2.Frame] | None = ...,
+        phonemes: _abc.Iterable[_common_pb2.PhonemeTiming] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_us", b"end_us", "frames", b"frames", "phonemes", b"phonemes", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnimatedClause: _TypeAlias = AnimatedClause  # noqa: Y015

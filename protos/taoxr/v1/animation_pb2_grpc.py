@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AnimationServiceStub:
-    """Lips for audio that comes from anywhere.
+    """Lips without a conversation.
     """
 
     def __init__(self, channel):
@@ -40,14 +40,28 @@ class AnimationServiceStub:
                 request_serializer=taoxr_dot_v1_dot_animation__pb2.AnimateAudioRequest.SerializeToString,
                 response_deserializer=taoxr_dot_v1_dot_animation__pb2.AnimateAudioResponse.FromString,
                 _registered_method=True)
+        self.AnimateText = channel.unary_stream(
+                '/taoxr.v1.AnimationService/AnimateText',
+                request_serializer=taoxr_dot_v1_dot_animation__pb2.AnimateTextRequest.SerializeToString,
+                response_deserializer=taoxr_dot_v1_dot_animation__pb2.AnimateTextResponse.FromString,
+                _registered_method=True)
 
 
 class AnimationServiceServicer:
-    """Lips for audio that comes from anywhere.
+    """Lips without a conversation.
     """
 
     def AnimateAudio(self, request_iterator, context):
-        """First request is `config`, then audio; half-close ends the clip. `started` comes first.
+        """For audio that comes from anywhere. First request is `config`, then audio; half-close ends the
+        clip. `started` comes first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AnimateText(self, request, context):
+        """For a text, as the server's own voice would speak it; exact, clause by clause, without the audio
+        (ConversationService.Say has both). `started` comes first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -61,6 +75,11 @@ def add_AnimationServiceServicer_to_server(servicer, server):
                     request_deserializer=taoxr_dot_v1_dot_animation__pb2.AnimateAudioRequest.FromString,
                     response_serializer=taoxr_dot_v1_dot_animation__pb2.AnimateAudioResponse.SerializeToString,
             ),
+            'AnimateText': grpc.unary_stream_rpc_method_handler(
+                    servicer.AnimateText,
+                    request_deserializer=taoxr_dot_v1_dot_animation__pb2.AnimateTextRequest.FromString,
+                    response_serializer=taoxr_dot_v1_dot_animation__pb2.AnimateTextResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'taoxr.v1.AnimationService', rpc_method_handlers)
@@ -70,7 +89,7 @@ def add_AnimationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AnimationService:
-    """Lips for audio that comes from anywhere.
+    """Lips without a conversation.
     """
 
     @staticmethod
@@ -90,6 +109,33 @@ class AnimationService:
             '/taoxr.v1.AnimationService/AnimateAudio',
             taoxr_dot_v1_dot_animation__pb2.AnimateAudioRequest.SerializeToString,
             taoxr_dot_v1_dot_animation__pb2.AnimateAudioResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AnimateText(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/taoxr.v1.AnimationService/AnimateText',
+            taoxr_dot_v1_dot_animation__pb2.AnimateTextRequest.SerializeToString,
+            taoxr_dot_v1_dot_animation__pb2.AnimateTextResponse.FromString,
             options,
             channel_credentials,
             insecure,

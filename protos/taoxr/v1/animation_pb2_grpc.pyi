@@ -27,25 +27,37 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AnimationServiceStub:
-    """Lips for audio that comes from anywhere."""
+    """Lips without a conversation."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AnimationServiceAsyncStub: ...
     AnimateAudio: _grpc.StreamStreamMultiCallable[_animation_pb2.AnimateAudioRequest, _animation_pb2.AnimateAudioResponse]
-    """First request is `config`, then audio; half-close ends the clip. `started` comes first."""
+    """For audio that comes from anywhere. First request is `config`, then audio; half-close ends the
+    clip. `started` comes first.
+    """
+    AnimateText: _grpc.UnaryStreamMultiCallable[_animation_pb2.AnimateTextRequest, _animation_pb2.AnimateTextResponse]
+    """For a text, as the server's own voice would speak it; exact, clause by clause, without the audio
+    (ConversationService.Say has both). `started` comes first.
+    """
 
 @_typing.type_check_only
 class AnimationServiceAsyncStub(AnimationServiceStub):
-    """Lips for audio that comes from anywhere."""
+    """Lips without a conversation."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AnimateAudio: _aio.StreamStreamMultiCallable[_animation_pb2.AnimateAudioRequest, _animation_pb2.AnimateAudioResponse]  # type: ignore[assignment]
-    """First request is `config`, then audio; half-close ends the clip. `started` comes first."""
+    """For audio that comes from anywhere. First request is `config`, then audio; half-close ends the
+    clip. `started` comes first.
+    """
+    AnimateText: _aio.UnaryStreamMultiCallable[_animation_pb2.AnimateTextRequest, _animation_pb2.AnimateTextResponse]  # type: ignore[assignment]
+    """For a text, as the server's own voice would speak it; exact, clause by clause, without the audio
+    (ConversationService.Say has both). `started` comes first.
+    """
 
 class AnimationServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Lips for audio that comes from anywhere."""
+    """Lips without a conversation."""
 
     @_abc_1.abstractmethod
     def AnimateAudio(
@@ -53,6 +65,18 @@ class AnimationServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_animation_pb2.AnimateAudioRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_animation_pb2.AnimateAudioResponse], _abc.AsyncIterator[_animation_pb2.AnimateAudioResponse]]:
-        """First request is `config`, then audio; half-close ends the clip. `started` comes first."""
+        """For audio that comes from anywhere. First request is `config`, then audio; half-close ends the
+        clip. `started` comes first.
+        """
+
+    @_abc_1.abstractmethod
+    def AnimateText(
+        self,
+        request: _animation_pb2.AnimateTextRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_animation_pb2.AnimateTextResponse], _abc.AsyncIterator[_animation_pb2.AnimateTextResponse]]:
+        """For a text, as the server's own voice would speak it; exact, clause by clause, without the audio
+        (ConversationService.Say has both). `started` comes first.
+        """
 
 def add_AnimationServiceServicer_to_server(servicer: AnimationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

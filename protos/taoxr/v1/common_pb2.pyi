@@ -26,17 +26,25 @@ class _Role:
 class _RoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Role.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     ROLE_UNSPECIFIED: _Role.ValueType  # 0
+    """Not valid."""
     ROLE_SYSTEM: _Role.ValueType  # 1
+    """Instructions to the language model."""
     ROLE_USER: _Role.ValueType  # 2
+    """The person."""
     ROLE_ASSISTANT: _Role.ValueType  # 3
+    """The avatar."""
 
 class Role(_Role, metaclass=_RoleEnumTypeWrapper):
     """Who is speaking in a conversation history."""
 
 ROLE_UNSPECIFIED: Role.ValueType  # 0
+"""Not valid."""
 ROLE_SYSTEM: Role.ValueType  # 1
+"""Instructions to the language model."""
 ROLE_USER: Role.ValueType  # 2
+"""The person."""
 ROLE_ASSISTANT: Role.ValueType  # 3
+"""The avatar."""
 Global___Role: _TypeAlias = Role  # noqa: Y015
 
 @_typing.final
@@ -157,12 +165,16 @@ Global___PhonemeTiming: _TypeAlias = PhonemeTiming  # noqa: Y015
 
 @_typing.final
 class ChatMessage(_message.Message):
+    """One message of a conversation."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ROLE_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
     role: Global___Role.ValueType
+    """Who said it."""
     content: _builtins.str
+    """What was said; 1 to 4,000 characters from clients."""
     def __init__(
         self,
         *,

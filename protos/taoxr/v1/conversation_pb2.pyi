@@ -34,7 +34,8 @@ class _InputModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_InputMode.V
     INPUT_MODE_PUSH_TO_TALK: _InputMode.ValueType  # 2
     """The user's turn ends with `end_of_user_turn`."""
 
-class InputMode(_InputMode, metaclass=_InputModeEnumTypeWrapper): ...
+class InputMode(_InputMode, metaclass=_InputModeEnumTypeWrapper):
+    """Who says when the user's turn is over."""
 
 INPUT_MODE_UNSPECIFIED: InputMode.ValueType  # 0
 """Treated as INPUT_MODE_HANDS_FREE."""
@@ -44,8 +45,38 @@ INPUT_MODE_PUSH_TO_TALK: InputMode.ValueType  # 2
 """The user's turn ends with `end_of_user_turn`."""
 Global___InputMode: _TypeAlias = InputMode  # noqa: Y015
 
+class _Capability:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CAPABILITY_UNSPECIFIED: _Capability.ValueType  # 0
+    """Never sent."""
+    CAPABILITY_RESUME: _Capability.ValueType  # 1
+    """The conversation can be resumed."""
+    CAPABILITY_TOOLS: _Capability.ValueType  # 2
+    """The language model can call the tools of the config."""
+    CAPABILITY_BARGE_IN: _Capability.ValueType  # 3
+    """The user's voice interrupts the avatar."""
+
+class Capability(_Capability, metaclass=_CapabilityEnumTypeWrapper):
+    """Something that a server may or may not do."""
+
+CAPABILITY_UNSPECIFIED: Capability.ValueType  # 0
+"""Never sent."""
+CAPABILITY_RESUME: Capability.ValueType  # 1
+"""The conversation can be resumed."""
+CAPABILITY_TOOLS: Capability.ValueType  # 2
+"""The language model can call the tools of the config."""
+CAPABILITY_BARGE_IN: Capability.ValueType  # 3
+"""The user's voice interrupts the avatar."""
+Global___Capability: _TypeAlias = Capability  # noqa: Y015
+
 @_typing.final
 class ConverseRequest(_message.Message):
+    """One thing that the client says."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     CONFIG_FIELD_NUMBER: _builtins.int
@@ -55,20 +86,54 @@ class ConverseRequest(_message.Message):
     PLAYBACK_FIELD_NUMBER: _builtins.int
     END_OF_USER_TURN_FIELD_NUMBER: _builtins.int
     END_SESSION_FIELD_NUMBER: _builtins.int
+    MUTE_FIELD_NUMBER: _builtins.int
+    UPDATE_CONFIG_FIELD_NUMBER: _builtins.int
+    TOOL_RESULT_FIELD_NUMBER: _builtins.int
+    PING_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def config(self) -> Global___ConversationConfig: ...
+    def config(self) -> Global___ConversationConfig:
+        """What is wanted; the first request, and only that."""
+
     @_builtins.property
-    def audio(self) -> Global___AudioInput: ...
+    def audio(self) -> Global___AudioInput:
+        """The user's voice; needs ConversationConfig.audio_in."""
+
     @_builtins.property
-    def text(self) -> Global___TextInput: ...
+    def text(self) -> Global___TextInput:
+        """The user's words, typed."""
+
     @_builtins.property
-    def interrupt(self) -> Global___Interrupt: ...
+    def interrupt(self) -> Global___Interrupt:
+        """The user wants the avatar to be quiet."""
+
     @_builtins.property
-    def playback(self) -> Global___PlaybackReport: ...
+    def playback(self) -> Global___PlaybackReport:
+        """How far playback has come."""
+
     @_builtins.property
-    def end_of_user_turn(self) -> Global___EndOfUserTurn: ...
+    def end_of_user_turn(self) -> Global___EndOfUserTurn:
+        """The user has finished speaking (push-to-talk)."""
+
     @_builtins.property
-    def end_session(self) -> Global___EndSession: ...
+    def end_session(self) -> Global___EndSession:
+        """The conversation is over."""
+
+    @_builtins.property
+    def mute(self) -> Global___Mute:
+        """The microphone is switched off or on."""
+
+    @_builtins.property
+    def update_config(self) -> Global___UpdateConfig:
+        """Other settings from the next turn on."""
+
+    @_builtins.property
+    def tool_result(self) -> Global___ToolResult:
+        """Answer to a tool call."""
+
+    @_builtins.property
+    def ping(self) -> Global___Ping:
+        """Answered by Pong at once."""
+
     def __init__(
         self,
         *,
@@ -79,12 +144,16 @@ class ConverseRequest(_message.Message):
         playback: Global___PlaybackReport | None = ...,
         end_of_user_turn: Global___EndOfUserTurn | None = ...,
         end_session: Global___EndSession | None = ...,
+        mute: Global___Mute | None = ...,
+        update_config: Global___UpdateConfig | None = ...,
+        tool_result: Global___ToolResult | None = ...,
+        ping: Global___Ping | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "payload", b"payload", "playback", b"playback", "text", b"text"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "tool_result", b"tool_result", "update_config", b"update_config"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "payload", b"payload", "playback", b"playback", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "tool_result", b"tool_result", "update_config", b"update_config"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "audio", "text", "interrupt", "playback", "end_of_user_turn", "end_session"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "audio", "text", "interrupt", "playback", "end_of_user_turn", "end_session", "mute", "update_config", "tool_result", "ping"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -92,6 +161,8 @@ Global___ConverseRequest: _TypeAlias = ConverseRequest  # noqa: Y015
 
 @_typing.final
 class ConversationConfig(_message.Message):
+    """What the client wants of a conversation."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     AUDIO_IN_FIELD_NUMBER: _builtins.int
@@ -104,28 +175,43 @@ class ConversationConfig(_message.Message):
     SEED_FIELD_NUMBER: _builtins.int
     TEMPERATURE_FIELD_NUMBER: _builtins.int
     PARTIAL_TRANSCRIPTS_FIELD_NUMBER: _builtins.int
+    RESUME_TOKEN_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    ECHO_CANCELLED_FIELD_NUMBER: _builtins.int
     input_mode: Global___InputMode.ValueType
+    """Who says when the user's turn is over."""
     system_prompt: _builtins.str
-    """Replaces the default persona when not empty."""
+    """Replaces the default persona when not empty; at most 4,000 characters."""
     frame_rate: _builtins.float
     """Frames per second wanted; 0 means the default of 30. Accepted: 10 to 120."""
     space: _builtins.str
     """Coefficient space the client's rig takes; empty means arkit52."""
     max_answer_tokens: _builtins.int
-    """Most tokens in an answer; 0 means the server's default."""
+    """Most tokens in an answer, 1 to 1024; 0 means the server's default."""
     seed: _builtins.int
     """Seed of the sampler; 0 means a fixed default, so that runs repeat."""
     temperature: _builtins.float
-    """Sampling temperature; 0 is greedy; absent means the server's default."""
+    """Sampling temperature, 0 to 2; 0 is greedy; absent means the server's default."""
     partial_transcripts: _builtins.bool
     """False: no partial transcripts."""
+    resume_token: _builtins.str
+    """SessionStarted.resume_token of a conversation whose connection was lost (or whose bridge was
+    restarted): it goes on with its history. `history` and `system_prompt` must then be empty.
+    NOT_FOUND when that conversation is unknown or was lost too long ago; empty begins a new one.
+    """
+    echo_cancelled: _builtins.bool
+    """True: the client cancels echo by itself, so that the avatar's voice is not in `audio`."""
     @_builtins.property
     def audio_in(self) -> _common_pb2.AudioFormat:
         """Format of AudioInput.pcm; absent when only text is sent."""
 
     @_builtins.property
     def history(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ChatMessage]:
-        """Earlier turns, oldest first, as context."""
+        """Earlier turns, oldest first, as context: at most 200, of ROLE_USER and ROLE_ASSISTANT."""
+
+    @_builtins.property
+    def tools(self) -> _containers.RepeatedCompositeFieldContainer[Global___Tool]:
+        """Functions of the client that the avatar may call; at most 16."""
 
     def __init__(
         self,
@@ -140,10 +226,13 @@ class ConversationConfig(_message.Message):
         seed: _builtins.int = ...,
         temperature: _builtins.float | None = ...,
         partial_transcripts: _builtins.bool = ...,
+        resume_token: _builtins.str = ...,
+        tools: _abc.Iterable[Global___Tool] | None = ...,
+        echo_cancelled: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "temperature", b"temperature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "echo_cancelled", b"echo_cancelled", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "resume_token", b"resume_token", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__temperature: _TypeAlias = _typing.Literal["temperature"]  # noqa: Y015
     _WhichOneofArgType__temperature: _TypeAlias = _typing.Literal["_temperature", b"_temperature"]  # noqa: Y015
@@ -152,7 +241,43 @@ class ConversationConfig(_message.Message):
 Global___ConversationConfig: _TypeAlias = ConversationConfig  # noqa: Y015
 
 @_typing.final
+class Tool(_message.Message):
+    """A function that the client offers."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    DESCRIPTION_FIELD_NUMBER: _builtins.int
+    PARAMETERS_JSON_SCHEMA_FIELD_NUMBER: _builtins.int
+    TIMEOUT_US_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """1 to 64 letters, digits, "_" or "-"; unique among the tools."""
+    description: _builtins.str
+    """What it does and when to call it, for the language model; at most 1,000 characters."""
+    parameters_json_schema: _builtins.str
+    """JSON Schema of the arguments, an object; empty means no arguments. At most 4,000 characters."""
+    timeout_us: _builtins.int
+    """How long the avatar waits for the result, in microseconds, up to 60 s; 0 means 10 s."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        description: _builtins.str = ...,
+        parameters_json_schema: _builtins.str = ...,
+        timeout_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "name", b"name", "parameters_json_schema", b"parameters_json_schema", "timeout_us", b"timeout_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Tool: _TypeAlias = Tool  # noqa: Y015
+
+@_typing.final
 class AudioInput(_message.Message):
+    """A piece of the user's voice."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PCM_FIELD_NUMBER: _builtins.int
@@ -173,11 +298,13 @@ Global___AudioInput: _TypeAlias = AudioInput  # noqa: Y015
 
 @_typing.final
 class TextInput(_message.Message):
+    """What the user says, typed."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """What the user says, typed; at most 4,000 characters."""
+    """1 to 4,000 characters, not only spaces."""
     def __init__(
         self,
         *,
@@ -193,6 +320,8 @@ Global___TextInput: _TypeAlias = TextInput  # noqa: Y015
 
 @_typing.final
 class Interrupt(_message.Message):
+    """Stops the avatar's answer."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TURN_ID_FIELD_NUMBER: _builtins.int
@@ -200,7 +329,7 @@ class Interrupt(_message.Message):
     turn_id: _builtins.str
     """Turn to stop; empty means the current one."""
     played_us: _builtins.int
-    """How much of the turn was heard, in microseconds on its media clock."""
+    """How much of the turn was heard, in microseconds on its media clock; 0 or more."""
     def __init__(
         self,
         *,
@@ -225,10 +354,11 @@ class PlaybackReport(_message.Message):
     PLAYED_US_FIELD_NUMBER: _builtins.int
     UNDERRUNS_FIELD_NUMBER: _builtins.int
     turn_id: _builtins.str
+    """Turn that plays; a report about another turn than the current one is ignored."""
     played_us: _builtins.int
-    """Heard so far, in microseconds on the turn's media clock."""
+    """Heard so far, in microseconds on the turn's media clock; 0 or more."""
     underruns: _builtins.int
-    """Times playback ran dry since the turn started."""
+    """Times playback ran dry since the turn started; 0 or more."""
     def __init__(
         self,
         *,
@@ -246,6 +376,8 @@ Global___PlaybackReport: _TypeAlias = PlaybackReport  # noqa: Y015
 
 @_typing.final
 class EndOfUserTurn(_message.Message):
+    """The user has finished speaking (push-to-talk)."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -261,6 +393,8 @@ Global___EndOfUserTurn: _TypeAlias = EndOfUserTurn  # noqa: Y015
 
 @_typing.final
 class EndSession(_message.Message):
+    """The conversation is over and cannot be resumed; what the avatar still says is dropped."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -275,7 +409,126 @@ class EndSession(_message.Message):
 Global___EndSession: _TypeAlias = EndSession  # noqa: Y015
 
 @_typing.final
+class Mute(_message.Message):
+    """Switches the microphone off or on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MUTED_FIELD_NUMBER: _builtins.int
+    muted: _builtins.bool
+    """True: audio that comes counts as silence, so what the user was saying ends here."""
+    def __init__(
+        self,
+        *,
+        muted: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["muted", b"muted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Mute: _TypeAlias = Mute  # noqa: Y015
+
+@_typing.final
+class UpdateConfig(_message.Message):
+    """Changes settings from the next turn on; what is absent stays."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SYSTEM_PROMPT_FIELD_NUMBER: _builtins.int
+    MAX_ANSWER_TOKENS_FIELD_NUMBER: _builtins.int
+    TEMPERATURE_FIELD_NUMBER: _builtins.int
+    system_prompt: _builtins.str
+    """As in ConversationConfig; empty means the default persona."""
+    max_answer_tokens: _builtins.int
+    """As in ConversationConfig."""
+    temperature: _builtins.float
+    """As in ConversationConfig."""
+    def __init__(
+        self,
+        *,
+        system_prompt: _builtins.str | None = ...,
+        max_answer_tokens: _builtins.int | None = ...,
+        temperature: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_answer_tokens", b"_max_answer_tokens", "_system_prompt", b"_system_prompt", "_temperature", b"_temperature", "max_answer_tokens", b"max_answer_tokens", "system_prompt", b"system_prompt", "temperature", b"temperature"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_answer_tokens", b"_max_answer_tokens", "_system_prompt", b"_system_prompt", "_temperature", b"_temperature", "max_answer_tokens", b"max_answer_tokens", "system_prompt", b"system_prompt", "temperature", b"temperature"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__max_answer_tokens: _TypeAlias = _typing.Literal["max_answer_tokens"]  # noqa: Y015
+    _WhichOneofArgType__max_answer_tokens: _TypeAlias = _typing.Literal["_max_answer_tokens", b"_max_answer_tokens"]  # noqa: Y015
+    _WhichOneofReturnType__system_prompt: _TypeAlias = _typing.Literal["system_prompt"]  # noqa: Y015
+    _WhichOneofArgType__system_prompt: _TypeAlias = _typing.Literal["_system_prompt", b"_system_prompt"]  # noqa: Y015
+    _WhichOneofReturnType__temperature: _TypeAlias = _typing.Literal["temperature"]  # noqa: Y015
+    _WhichOneofArgType__temperature: _TypeAlias = _typing.Literal["_temperature", b"_temperature"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_answer_tokens) -> _WhichOneofReturnType__max_answer_tokens | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__system_prompt) -> _WhichOneofReturnType__system_prompt | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__temperature) -> _WhichOneofReturnType__temperature | None: ...
+
+Global___UpdateConfig: _TypeAlias = UpdateConfig  # noqa: Y015
+
+@_typing.final
+class ToolResult(_message.Message):
+    """The client's answer to a ToolCall."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    RESULT_JSON_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    call_id: _builtins.str
+    """ToolCall.call_id; the result of a call that no longer waits is ignored."""
+    result_json: _builtins.str
+    """What the function gave, as JSON; at most 4,000 characters."""
+    error: _builtins.str
+    """Why it failed, for the language model; at most 1,000 characters."""
+    def __init__(
+        self,
+        *,
+        call_id: _builtins.str = ...,
+        result_json: _builtins.str = ...,
+        error: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "outcome", b"outcome", "result_json", b"result_json"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "error", b"error", "outcome", b"outcome", "result_json", b"result_json"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["result_json", "error"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___ToolResult: _TypeAlias = ToolResult  # noqa: Y015
+
+@_typing.final
+class Ping(_message.Message):
+    """Asks for a Pong, to measure the round trip; also counts as a sign of life."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLIENT_TIME_US_FIELD_NUMBER: _builtins.int
+    client_time_us: _builtins.int
+    """Any clock of the client, in microseconds; comes back unchanged."""
+    def __init__(
+        self,
+        *,
+        client_time_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_time_us", b"client_time_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Ping: _TypeAlias = Ping  # noqa: Y015
+
+@_typing.final
 class ConverseResponse(_message.Message):
+    """One thing that the server says."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SEQ_FIELD_NUMBER: _builtins.int
@@ -289,29 +542,58 @@ class ConverseResponse(_message.Message):
     MEDIA_FIELD_NUMBER: _builtins.int
     METRICS_FIELD_NUMBER: _builtins.int
     NOTICE_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_FIELD_NUMBER: _builtins.int
+    GOING_AWAY_FIELD_NUMBER: _builtins.int
+    PONG_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
-    """Grows by one per message of the stream."""
+    """Grows by one per message of the stream; the first is 1."""
     turn_id: _builtins.str
     """Turn this belongs to; empty outside a turn."""
     epoch: _builtins.int
     """Grows with every interruption. Drop anything with an epoch lower than the highest seen."""
     @_builtins.property
-    def session_started(self) -> Global___SessionStarted: ...
+    def session_started(self) -> Global___SessionStarted:
+        """What was negotiated; the first response, and only that."""
+
     @_builtins.property
-    def speech_activity(self) -> Global___SpeechActivity: ...
+    def speech_activity(self) -> Global___SpeechActivity:
+        """The user began or stopped speaking."""
+
     @_builtins.property
-    def transcript(self) -> Global___Transcript: ...
+    def transcript(self) -> Global___Transcript:
+        """What the user said."""
+
     @_builtins.property
-    def turn(self) -> Global___TurnState: ...
+    def turn(self) -> Global___TurnState:
+        """The turn came to another state."""
+
     @_builtins.property
-    def text_delta(self) -> Global___TextDelta: ...
+    def text_delta(self) -> Global___TextDelta:
+        """More text of the answer."""
+
     @_builtins.property
-    def media(self) -> Global___MediaChunk: ...
+    def media(self) -> Global___MediaChunk:
+        """More of the answer's speech, with its frames."""
+
     @_builtins.property
-    def metrics(self) -> Global___TurnMetrics: ...
+    def metrics(self) -> Global___TurnMetrics:
+        """How long the stages of the turn took."""
+
     @_builtins.property
     def notice(self) -> _status_pb2.Status:
         """Something recoverable went wrong; the stream stays."""
+
+    @_builtins.property
+    def tool_call(self) -> Global___ToolCall:
+        """The avatar calls a function of the client."""
+
+    @_builtins.property
+    def going_away(self) -> Global___GoingAway:
+        """The server will end the stream."""
+
+    @_builtins.property
+    def pong(self) -> Global___Pong:
+        """Answer to a Ping."""
 
     def __init__(
         self,
@@ -327,12 +609,15 @@ class ConverseResponse(_message.Message):
         media: Global___MediaChunk | None = ...,
         metrics: Global___TurnMetrics | None = ...,
         notice: _status_pb2.Status | None = ...,
+        tool_call: Global___ToolCall | None = ...,
+        going_away: Global___GoingAway | None = ...,
+        pong: Global___Pong | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "transcript", b"transcript", "turn", b"turn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "tool_call", b"tool_call", "transcript", b"transcript", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "seq", b"seq", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "transcript", b"transcript", "turn", b"turn", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "seq", b"seq", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "tool_call", b"tool_call", "transcript", b"transcript", "turn", b"turn", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["session_started", "speech_activity", "transcript", "turn", "text_delta", "media", "metrics", "notice"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["session_started", "speech_activity", "transcript", "turn", "text_delta", "media", "metrics", "notice", "tool_call", "going_away", "pong"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -340,6 +625,8 @@ Global___ConverseResponse: _TypeAlias = ConverseResponse  # noqa: Y015
 
 @_typing.final
 class SessionStarted(_message.Message):
+    """What was negotiated."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
@@ -347,15 +634,46 @@ class SessionStarted(_message.Message):
     AUDIO_OUT_FIELD_NUMBER: _builtins.int
     RIG_FIELD_NUMBER: _builtins.int
     LEAD_US_FIELD_NUMBER: _builtins.int
+    RESUME_TOKEN_FIELD_NUMBER: _builtins.int
+    RESUME_WINDOW_US_FIELD_NUMBER: _builtins.int
+    RESUMED_FIELD_NUMBER: _builtins.int
+    LOST_TURN_FIELD_NUMBER: _builtins.int
+    IDLE_TIMEOUT_US_FIELD_NUMBER: _builtins.int
+    CAPABILITIES_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
+    """Name of the conversation, in logs and for Watch."""
     lead_us: _builtins.int
-    """How far ahead of playback the server sends, in microseconds."""
+    """How far ahead of playback the server sends, in microseconds; more than 0."""
+    resume_token: _builtins.str
+    """Secret with which the conversation can be resumed (ConversationConfig.resume_token); it stays the
+    same when it is. Empty for watchers, and when this server keeps no journal.
+    """
+    resume_window_us: _builtins.int
+    """How long after the connection is lost that works, in microseconds; 0 without a token."""
+    resumed: _builtins.bool
+    """True when the conversation was resumed. Turn ids and the epoch go on; `seq` begins again at 1."""
+    idle_timeout_us: _builtins.int
+    """A conversation without any request for so long is ended with GoingAway first, in microseconds."""
     @_builtins.property
-    def audio_in(self) -> _common_pb2.AudioFormat: ...
+    def audio_in(self) -> _common_pb2.AudioFormat:
+        """Format of the user's audio; absent when the conversation takes text only."""
+
     @_builtins.property
-    def audio_out(self) -> _common_pb2.AudioFormat: ...
+    def audio_out(self) -> _common_pb2.AudioFormat:
+        """Format of the avatar's audio."""
+
     @_builtins.property
-    def rig(self) -> _common_pb2.RigDescription: ...
+    def rig(self) -> _common_pb2.RigDescription:
+        """What the numbers in the frames mean."""
+
+    @_builtins.property
+    def lost_turn(self) -> Global___LostTurn:
+        """The turn that the loss of the connection broke off; absent when there was none."""
+
+    @_builtins.property
+    def capabilities(self) -> _containers.RepeatedScalarFieldContainer[Global___Capability.ValueType]:
+        """What this server does in this conversation beyond the basics."""
+
     def __init__(
         self,
         *,
@@ -364,17 +682,55 @@ class SessionStarted(_message.Message):
         audio_out: _common_pb2.AudioFormat | None = ...,
         rig: _common_pb2.RigDescription | None = ...,
         lead_us: _builtins.int = ...,
+        resume_token: _builtins.str = ...,
+        resume_window_us: _builtins.int = ...,
+        resumed: _builtins.bool = ...,
+        lost_turn: Global___LostTurn | None = ...,
+        idle_timeout_us: _builtins.int = ...,
+        capabilities: _abc.Iterable[Global___Capability.ValueType] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "rig", b"rig"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "lost_turn", b"lost_turn", "rig", b"rig"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "lead_us", b"lead_us", "rig", b"rig", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "capabilities", b"capabilities", "idle_timeout_us", b"idle_timeout_us", "lead_us", b"lead_us", "lost_turn", b"lost_turn", "resume_token", b"resume_token", "resume_window_us", b"resume_window_us", "resumed", b"resumed", "rig", b"rig", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SessionStarted: _TypeAlias = SessionStarted  # noqa: Y015
 
 @_typing.final
+class LostTurn(_message.Message):
+    """A turn that was broken off when the connection was lost."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TURN_ID_FIELD_NUMBER: _builtins.int
+    USER_TEXT_FIELD_NUMBER: _builtins.int
+    HEARD_TEXT_FIELD_NUMBER: _builtins.int
+    turn_id: _builtins.str
+    """Its name."""
+    user_text: _builtins.str
+    """What the user had said."""
+    heard_text: _builtins.str
+    """The answer as far as it was heard; this is in the history."""
+    def __init__(
+        self,
+        *,
+        turn_id: _builtins.str = ...,
+        user_text: _builtins.str = ...,
+        heard_text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["heard_text", b"heard_text", "turn_id", b"turn_id", "user_text", b"user_text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LostTurn: _TypeAlias = LostTurn  # noqa: Y015
+
+@_typing.final
 class SpeechActivity(_message.Message):
+    """The user began or stopped speaking."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     class _Kind:
@@ -384,17 +740,26 @@ class SpeechActivity(_message.Message):
     class _KindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[SpeechActivity._Kind.ValueType], _builtins.type):
         DESCRIPTOR: _descriptor.EnumDescriptor
         KIND_UNSPECIFIED: SpeechActivity._Kind.ValueType  # 0
+        """Never sent."""
         KIND_STARTED: SpeechActivity._Kind.ValueType  # 1
+        """Speech began."""
         KIND_STOPPED: SpeechActivity._Kind.ValueType  # 2
+        """Speech ended."""
 
-    class Kind(_Kind, metaclass=_KindEnumTypeWrapper): ...
+    class Kind(_Kind, metaclass=_KindEnumTypeWrapper):
+        """Which of the two."""
+
     KIND_UNSPECIFIED: SpeechActivity.Kind.ValueType  # 0
+    """Never sent."""
     KIND_STARTED: SpeechActivity.Kind.ValueType  # 1
+    """Speech began."""
     KIND_STOPPED: SpeechActivity.Kind.ValueType  # 2
+    """Speech ended."""
 
     KIND_FIELD_NUMBER: _builtins.int
     OFFSET_US_FIELD_NUMBER: _builtins.int
     kind: Global___SpeechActivity.Kind.ValueType
+    """Which of the two."""
     offset_us: _builtins.int
     """Position in the user's audio stream, in microseconds since its first sample."""
     def __init__(
@@ -413,6 +778,8 @@ Global___SpeechActivity: _TypeAlias = SpeechActivity  # noqa: Y015
 
 @_typing.final
 class Transcript(_message.Message):
+    """What the user said."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_FIELD_NUMBER: _builtins.int
@@ -420,10 +787,13 @@ class Transcript(_message.Message):
     START_US_FIELD_NUMBER: _builtins.int
     END_US_FIELD_NUMBER: _builtins.int
     text: _builtins.str
+    """The words; a later transcript of the same speech replaces it. Empty and final: no words were found."""
     is_final: _builtins.bool
+    """False while the user still speaks."""
     start_us: _builtins.int
-    """Span of the user's audio stream this covers, in microseconds."""
+    """Start of the span that this covers, in microseconds since the first sample of the user's audio."""
     end_us: _builtins.int
+    """End of the span, exclusive, on the same clock."""
     def __init__(
         self,
         *,
@@ -442,6 +812,8 @@ Global___Transcript: _TypeAlias = Transcript  # noqa: Y015
 
 @_typing.final
 class TurnState(_message.Message):
+    """The turn came to another state."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     class _State:
@@ -451,27 +823,42 @@ class TurnState(_message.Message):
     class _StateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[TurnState._State.ValueType], _builtins.type):
         DESCRIPTOR: _descriptor.EnumDescriptor
         STATE_UNSPECIFIED: TurnState._State.ValueType  # 0
+        """Never sent."""
         STATE_LISTENING: TurnState._State.ValueType  # 1
+        """The user speaks."""
         STATE_THINKING: TurnState._State.ValueType  # 2
+        """The user has finished; nothing of the answer was sent yet."""
         STATE_SPEAKING: TurnState._State.ValueType  # 3
+        """Media of the answer is being sent."""
         STATE_DONE: TurnState._State.ValueType  # 4
         """Everything of the turn was sent and, as far as playback is reported, heard."""
         STATE_INTERRUPTED: TurnState._State.ValueType  # 5
+        """The user or the client stopped the answer."""
         STATE_FAILED: TurnState._State.ValueType  # 6
+        """It could not be finished; a notice said why."""
 
-    class State(_State, metaclass=_StateEnumTypeWrapper): ...
+    class State(_State, metaclass=_StateEnumTypeWrapper):
+        """States of a turn; the last three end it."""
+
     STATE_UNSPECIFIED: TurnState.State.ValueType  # 0
+    """Never sent."""
     STATE_LISTENING: TurnState.State.ValueType  # 1
+    """The user speaks."""
     STATE_THINKING: TurnState.State.ValueType  # 2
+    """The user has finished; nothing of the answer was sent yet."""
     STATE_SPEAKING: TurnState.State.ValueType  # 3
+    """Media of the answer is being sent."""
     STATE_DONE: TurnState.State.ValueType  # 4
     """Everything of the turn was sent and, as far as playback is reported, heard."""
     STATE_INTERRUPTED: TurnState.State.ValueType  # 5
+    """The user or the client stopped the answer."""
     STATE_FAILED: TurnState.State.ValueType  # 6
+    """It could not be finished; a notice said why."""
 
     STATE_FIELD_NUMBER: _builtins.int
     HEARD_TEXT_FIELD_NUMBER: _builtins.int
     state: Global___TurnState.State.ValueType
+    """The new state."""
     heard_text: _builtins.str
     """Answer as far as it was heard (INTERRUPTED) or whole (DONE)."""
     def __init__(
@@ -490,10 +877,13 @@ Global___TurnState: _TypeAlias = TurnState  # noqa: Y015
 
 @_typing.final
 class TextDelta(_message.Message):
+    """More text of the answer."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_FIELD_NUMBER: _builtins.int
     text: _builtins.str
+    """To be put after the deltas before it."""
     def __init__(
         self,
         *,
@@ -525,7 +915,7 @@ class MediaChunk(_message.Message):
     pcm: _builtins.bytes
     """Mono s16le PCM at SessionStarted.audio_out.sample_rate_hz."""
     clause: _builtins.int
-    """Index of the clause in the turn, from 0."""
+    """Index of the clause in the turn; 0 or more."""
     clause_text: _builtins.str
     """Text of the clause; only on its first chunk."""
     last: _builtins.bool
@@ -588,9 +978,11 @@ class TurnMetrics(_message.Message):
     REUSED_TOKENS_FIELD_NUMBER: _builtins.int
     ANSWER_TOKENS_FIELD_NUMBER: _builtins.int
     prompt_tokens: _builtins.int
+    """Tokens that the language model was told."""
     reused_tokens: _builtins.int
     """Tokens of the prompt found in the cache."""
     answer_tokens: _builtins.int
+    """Tokens of the answer."""
     @_builtins.property
     def stages_ms(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
         """Named stages: "asr" (end of speech to final text), "llm_first_token", "first_clause",
@@ -615,15 +1007,172 @@ class TurnMetrics(_message.Message):
 Global___TurnMetrics: _TypeAlias = TurnMetrics  # noqa: Y015
 
 @_typing.final
+class ToolCall(_message.Message):
+    """The avatar calls a function of the client, which answers with ToolResult."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALL_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    TIMEOUT_US_FIELD_NUMBER: _builtins.int
+    call_id: _builtins.str
+    """Name of this call, unique in the conversation."""
+    name: _builtins.str
+    """Tool.name."""
+    arguments_json: _builtins.str
+    """Arguments, a JSON object."""
+    timeout_us: _builtins.int
+    """How long the avatar waits for the result, in microseconds; after that it goes on without."""
+    def __init__(
+        self,
+        *,
+        call_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        arguments_json: _builtins.str = ...,
+        timeout_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "call_id", b"call_id", "name", b"name", "timeout_us", b"timeout_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ToolCall: _TypeAlias = ToolCall  # noqa: Y015
+
+@_typing.final
+class GoingAway(_message.Message):
+    """The server will end the stream."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Reason:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[GoingAway._Reason.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        REASON_UNSPECIFIED: GoingAway._Reason.ValueType  # 0
+        """Never sent."""
+        REASON_SHUTDOWN: GoingAway._Reason.ValueType  # 1
+        """The server stops; the conversation can be resumed at the next one."""
+        REASON_IDLE: GoingAway._Reason.ValueType  # 2
+        """No request came for too long; any request keeps the conversation."""
+
+    class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
+        """Why a server ends a stream."""
+
+    REASON_UNSPECIFIED: GoingAway.Reason.ValueType  # 0
+    """Never sent."""
+    REASON_SHUTDOWN: GoingAway.Reason.ValueType  # 1
+    """The server stops; the conversation can be resumed at the next one."""
+    REASON_IDLE: GoingAway.Reason.ValueType  # 2
+    """No request came for too long; any request keeps the conversation."""
+
+    REASON_FIELD_NUMBER: _builtins.int
+    TIME_LEFT_US_FIELD_NUMBER: _builtins.int
+    reason: Global___GoingAway.Reason.ValueType
+    """Why."""
+    time_left_us: _builtins.int
+    """Time until the stream ends, in microseconds; the clause that is being spoken is finished if it fits."""
+    def __init__(
+        self,
+        *,
+        reason: Global___GoingAway.Reason.ValueType = ...,
+        time_left_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason", "time_left_us", b"time_left_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GoingAway: _TypeAlias = GoingAway  # noqa: Y015
+
+@_typing.final
+class Pong(_message.Message):
+    """Answer to a Ping."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLIENT_TIME_US_FIELD_NUMBER: _builtins.int
+    SERVER_TIME_US_FIELD_NUMBER: _builtins.int
+    client_time_us: _builtins.int
+    """Ping.client_time_us."""
+    server_time_us: _builtins.int
+    """The server's clock when it answered, in microseconds since 1970."""
+    def __init__(
+        self,
+        *,
+        client_time_us: _builtins.int = ...,
+        server_time_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_time_us", b"client_time_us", "server_time_us", b"server_time_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Pong: _TypeAlias = Pong  # noqa: Y015
+
+@_typing.final
+class WatchRequest(_message.Message):
+    """Which conversation to look at."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    session_id: _builtins.str
+    """SessionStarted.session_id."""
+    def __init__(
+        self,
+        *,
+        session_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchRequest: _TypeAlias = WatchRequest  # noqa: Y015
+
+@_typing.final
+class WatchResponse(_message.Message):
+    """Something that the watched conversation tells its client."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESPONSE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def response(self) -> Global___ConverseResponse:
+        """As the client gets it, without resume_token, tool calls and pongs; `seq` is the client's too."""
+
+    def __init__(
+        self,
+        *,
+        response: Global___ConverseResponse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["response", b"response"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["response", b"response"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchResponse: _TypeAlias = WatchResponse  # noqa: Y015
+
+@_typing.final
 class SayRequest(_message.Message):
+    """What to say."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_FIELD_NUMBER: _builtins.int
     FRAME_RATE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """At most 4,000 characters."""
+    """1 to 4,000 characters, not only spaces."""
     frame_rate: _builtins.float
-    """0 means 30."""
+    """Frames per second, 10 to 120; 0 means 30."""
     def __init__(
         self,
         *,
@@ -640,14 +1189,20 @@ Global___SayRequest: _TypeAlias = SayRequest  # noqa: Y015
 
 @_typing.final
 class SayResponse(_message.Message):
+    """A piece of the speech; `started` comes first and once."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     STARTED_FIELD_NUMBER: _builtins.int
     MEDIA_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def started(self) -> Global___SessionStarted: ...
+    def started(self) -> Global___SessionStarted:
+        """Formats: only `audio_out` and `rig` are set."""
+
     @_builtins.property
-    def media(self) -> Global___MediaChunk: ...
+    def media(self) -> Global___MediaChunk:
+        """A span of the speech."""
+
     def __init__(
         self,
         *,
@@ -666,6 +1221,8 @@ Global___SayResponse: _TypeAlias = SayResponse  # noqa: Y015
 
 @_typing.final
 class GetServerInfoRequest(_message.Message):
+    """Asks what the server is doing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     def __init__(
@@ -681,6 +1238,8 @@ Global___GetServerInfoRequest: _TypeAlias = GetServerInfoRequest  # noqa: Y015
 
 @_typing.final
 class GetServerInfoResponse(_message.Message):
+    """What the server is doing."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VERSION_FIELD_NUMBER: _builtins.int
@@ -688,10 +1247,15 @@ class GetServerInfoResponse(_message.Message):
     MAX_CONVERSATIONS_FIELD_NUMBER: _builtins.int
     ACTIVE_CONVERSATIONS_FIELD_NUMBER: _builtins.int
     version: _builtins.str
+    """Version of taoxr."""
     max_conversations: _builtins.int
+    """Conversations that may run at once; 1 or more."""
     active_conversations: _builtins.int
+    """Conversations that run now."""
     @_builtins.property
-    def workers(self) -> _containers.RepeatedCompositeFieldContainer[Global___WorkerInfo]: ...
+    def workers(self) -> _containers.RepeatedCompositeFieldContainer[Global___WorkerInfo]:
+        """The model workers."""
+
     def __init__(
         self,
         *,
@@ -710,6 +1274,8 @@ Global___GetServerInfoResponse: _TypeAlias = GetServerInfoResponse  # noqa: Y015
 
 @_typing.final
 class WorkerInfo(_message.Message):
+    """State of one model worker."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     ROLE_FIELD_NUMBER: _builtins.int
@@ -725,8 +1291,11 @@ class WorkerInfo(_message.Message):
     state: _builtins.str
     """"starting", "ready", "busy", "down"."""
     restarts: _builtins.int
+    """Times it was started again after a failure."""
     rss_bytes: _builtins.int
+    """Memory it holds, in bytes; 0 when unknown."""
     pid: _builtins.int
+    """Process id; 0 when it runs elsewhere or not at all."""
     def __init__(
         self,
         *,

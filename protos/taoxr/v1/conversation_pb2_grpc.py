@@ -45,6 +45,11 @@ class ConversationServiceStub:
                 request_serializer=taoxr_dot_v1_dot_conversation__pb2.SayRequest.SerializeToString,
                 response_deserializer=taoxr_dot_v1_dot_conversation__pb2.SayResponse.FromString,
                 _registered_method=True)
+        self.Watch = channel.unary_stream(
+                '/taoxr.v1.ConversationService/Watch',
+                request_serializer=taoxr_dot_v1_dot_conversation__pb2.WatchRequest.SerializeToString,
+                response_deserializer=taoxr_dot_v1_dot_conversation__pb2.WatchResponse.FromString,
+                _registered_method=True)
         self.GetServerInfo = channel.unary_unary(
                 '/taoxr.v1.ConversationService/GetServerInfo',
                 request_serializer=taoxr_dot_v1_dot_conversation__pb2.GetServerInfoRequest.SerializeToString,
@@ -73,6 +78,16 @@ class ConversationServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Watch(self, request, context):
+        """Shows what a running conversation tells its client, to somebody else who only looks: a headset
+        beside a Unity scene. From now on, not from the beginning; `session_started` comes first. Ends
+        with the conversation. NOT_FOUND for a session that does not run; a watcher that does not keep up is
+        ended with RESOURCE_EXHAUSTED and costs the conversation nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetServerInfo(self, request, context):
         """What this server can do.
         """
@@ -92,6 +107,11 @@ def add_ConversationServiceServicer_to_server(servicer, server):
                     servicer.Say,
                     request_deserializer=taoxr_dot_v1_dot_conversation__pb2.SayRequest.FromString,
                     response_serializer=taoxr_dot_v1_dot_conversation__pb2.SayResponse.SerializeToString,
+            ),
+            'Watch': grpc.unary_stream_rpc_method_handler(
+                    servicer.Watch,
+                    request_deserializer=taoxr_dot_v1_dot_conversation__pb2.WatchRequest.FromString,
+                    response_serializer=taoxr_dot_v1_dot_conversation__pb2.WatchResponse.SerializeToString,
             ),
             'GetServerInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.GetServerInfo,
@@ -154,6 +174,33 @@ class ConversationService:
             '/taoxr.v1.ConversationService/Say',
             taoxr_dot_v1_dot_conversation__pb2.SayRequest.SerializeToString,
             taoxr_dot_v1_dot_conversation__pb2.SayResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Watch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/taoxr.v1.ConversationService/Watch',
+            taoxr_dot_v1_dot_conversation__pb2.WatchRequest.SerializeToString,
+            taoxr_dot_v1_dot_conversation__pb2.WatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

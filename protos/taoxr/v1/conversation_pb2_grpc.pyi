@@ -41,6 +41,12 @@ class ConversationServiceStub:
     """
     Say: _grpc.UnaryStreamMultiCallable[_conversation_pb2.SayRequest, _conversation_pb2.SayResponse]
     """Speaks a given text: a turn without ear and without language model."""
+    Watch: _grpc.UnaryStreamMultiCallable[_conversation_pb2.WatchRequest, _conversation_pb2.WatchResponse]
+    """Shows what a running conversation tells its client, to somebody else who only looks: a headset
+    beside a Unity scene. From now on, not from the beginning; `session_started` comes first. Ends
+    with the conversation. NOT_FOUND for a session that does not run; a watcher that does not keep up is
+    ended with RESOURCE_EXHAUSTED and costs the conversation nothing.
+    """
     GetServerInfo: _grpc.UnaryUnaryMultiCallable[_conversation_pb2.GetServerInfoRequest, _conversation_pb2.GetServerInfoResponse]
     """What this server can do."""
 
@@ -57,6 +63,12 @@ class ConversationServiceAsyncStub(ConversationServiceStub):
     """
     Say: _aio.UnaryStreamMultiCallable[_conversation_pb2.SayRequest, _conversation_pb2.SayResponse]  # type: ignore[assignment]
     """Speaks a given text: a turn without ear and without language model."""
+    Watch: _aio.UnaryStreamMultiCallable[_conversation_pb2.WatchRequest, _conversation_pb2.WatchResponse]  # type: ignore[assignment]
+    """Shows what a running conversation tells its client, to somebody else who only looks: a headset
+    beside a Unity scene. From now on, not from the beginning; `session_started` comes first. Ends
+    with the conversation. NOT_FOUND for a session that does not run; a watcher that does not keep up is
+    ended with RESOURCE_EXHAUSTED and costs the conversation nothing.
+    """
     GetServerInfo: _aio.UnaryUnaryMultiCallable[_conversation_pb2.GetServerInfoRequest, _conversation_pb2.GetServerInfoResponse]  # type: ignore[assignment]
     """What this server can do."""
 
@@ -82,6 +94,18 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_conversation_pb2.SayResponse], _abc.AsyncIterator[_conversation_pb2.SayResponse]]:
         """Speaks a given text: a turn without ear and without language model."""
+
+    @_abc_1.abstractmethod
+    def Watch(
+        self,
+        request: _conversation_pb2.WatchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_conversation_pb2.WatchResponse], _abc.AsyncIterator[_conversation_pb2.WatchResponse]]:
+        """Shows what a running conversation tells its client, to somebody else who only looks: a headset
+        beside a Unity scene. From now on, not from the beginning; `session_started` comes first. Ends
+        with the conversation. NOT_FOUND for a session that does not run; a watcher that does not keep up is
+        ended with RESOURCE_EXHAUSTED and costs the conversation nothing.
+        """
 
     @_abc_1.abstractmethod
     def GetServerInfo(
