@@ -25,6 +25,10 @@ class ModelError(TaoxrError):
     """A model file is missing, damaged, or the engine refused it."""
 
 
+class NotFoundError(TaoxrError):
+    """Something that was asked for by its name does not exist, or no longer."""
+
+
 class UnavailableError(TaoxrError):
     """A process or service that is needed is not there."""
 

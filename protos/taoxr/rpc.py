@@ -7,6 +7,7 @@ An exception of `taoxr.errors` becomes a status with ``google.rpc`` details (`st
 |---|---|---|
 | InvalidInputError | INVALID_ARGUMENT | BadRequest |
 | BusyError | RESOURCE_EXHAUSTED | RetryInfo |
+| NotFoundError | NOT_FOUND | |
 | UnavailableError | UNAVAILABLE | |
 | ModelError, TaoxrError | FAILED_PRECONDITION | |
 | any other | INTERNAL | (no text: it may hold user data) |
@@ -25,7 +26,14 @@ import grpc.aio
 import structlog
 from google.rpc import code_pb2, error_details_pb2, status_pb2  # pyright: ignore[reportMissingTypeStubs]
 
-from taoxr.errors import BusyError, InvalidInputError, ModelError, TaoxrError, UnavailableError
+from taoxr.errors import (
+    BusyError,
+    InvalidInputError,
+    ModelError,
+    NotFoundError,
+    TaoxrError,
+    UnavailableError,
+)
 
 DOMAIN: Final = "taoxr"
 # Where gRPC carries a serialised google.rpc.Status (the same key in every language's status library).
@@ -54,6 +62,7 @@ CHANNEL_OPTIONS: Final[tuple[tuple[str, int], ...]] = (
 _REASONS: Final[dict[type[TaoxrError], tuple[int, str]]] = {
     InvalidInputError: (code_pb2.INVALID_ARGUMENT, "INVALID_INPUT"),
     BusyError: (code_pb2.RESOURCE_EXHAUSTED, "BUSY"),
+    NotFoundError: (code_pb2.NOT_FOUND, "NOT_FOUND"),
     UnavailableError: (code_pb2.UNAVAILABLE, "UNAVAILABLE"),
     ModelError: (code_pb2.FAILED_PRECONDITION, "MODEL"),
     TaoxrError: (code_pb2.FAILED_PRECONDITION, "TAOXR"),
