@@ -1,10 +1,8 @@
 """Windows under a real X server, with contexts of both kinds: GLX's and EGL's."""
 
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -39,26 +37,6 @@ with SplatRenderer(rasterizer) as renderer:
     g.glReadPixels(0, 0, 160, 48, g.GL_RGB, g.GL_UNSIGNED_BYTE, ctypes.c_void_p(image.ctypes.data))
 np.save(file, image[::-1])
 """
-
-
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    if shutil.which("Xvfb") is None:
-        pytest.skip("needs an X server without screen: apt-get install xvfb")
-    reading, writing = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp", "-screen", "0", "640x480x24"],
-        pass_fds=[writing],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writing)
-    try:
-        with os.fdopen(reading) as number:
-            yield f":{number.readline().strip()}"
-    finally:
-        server.terminate()
-        server.wait(30)
 
 
 @pytest.mark.parametrize("rasterizer", ["quads", "tiles"])

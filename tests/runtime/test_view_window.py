@@ -1,7 +1,6 @@
 """A real window under an X server without screen. No bridge: what the window shows without one."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,26 +26,6 @@ pytestmark = pytest.mark.gl
 
 NOBODY = "127.0.0.1:9"  # a port where no bridge listens
 SIZE = (320, 400)
-
-
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    if shutil.which("Xvfb") is None:
-        pytest.skip("needs an X server without screen: apt-get install xvfb")
-    reading, writing = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp", "-screen", "0", "800x600x24"],
-        pass_fds=[writing],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writing)
-    try:
-        with os.fdopen(reading) as number:
-            yield f":{number.readline().strip()}"
-    finally:
-        server.terminate()
-        server.wait(30)
 
 
 @pytest.fixture(scope="module")

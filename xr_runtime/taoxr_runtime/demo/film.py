@@ -42,7 +42,7 @@ def shoot(
     stage: Stage,
     size: tuple[int, int],
     folder: Path,
-    progress: Callable[[int, int], None],
+    progress: Callable[[int, int, Picture], None],
     film: Film,
 ) -> None:
     """Writes ``demo.mp4`` and ``demo.png``.
@@ -52,7 +52,7 @@ def shoot(
         stage: Where the avatar stands.
         size: Width and height of the film in pixels.
         folder: Where the files go.
-        progress: Called with pictures done and pictures in all.
+        progress: Called with pictures done, pictures in all and the picture.
         film: Filled while filming, so that it holds what is finished when this is interrupted.
     """
     framing = Framing(stage.scene.landmarks, *size)
@@ -73,7 +73,7 @@ def shoot(
                 if moment.number in keep:
                     kept[moment.number] = picture
                 film.pictures, film.render_s = video.frames, time.perf_counter() - start
-                progress(film.pictures, len(moments))
+                progress(film.pictures, len(moments), picture)
         near = sheet.close_ups(moments)
         shots = ((m.motion, framing.view(framing.face.turned(8.0))) for m in near)
         closer = [draw_caption(p, m.caption) for m, p in zip(near, stage.draw_all(shots), strict=True)]

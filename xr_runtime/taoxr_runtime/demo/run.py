@@ -2,21 +2,26 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from taoxr.client import InputMode, ServerInfo, State, connect, private_bridge
+from taoxr.errors import UnavailableError
 from taoxr_runtime.animation import Activity, Idle, Skeleton
 from taoxr_runtime.demo import figures
 from taoxr_runtime.demo.film import Film, save_picture, shoot
 from taoxr_runtime.demo.live import Live
 from taoxr_runtime.demo.mic_live import MicrophoneLive
+from taoxr_runtime.demo.preview import Preview, has_display
 from taoxr_runtime.demo.record import Prompt, Source
 from taoxr_runtime.demo.shots import Framing
 from taoxr_runtime.demo.sound import write_sound
@@ -142,11 +147,14 @@ class Demo:
         assert record is not None
         plan = self._plan
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._console) as bar:
+        with ExitStack() as stack, Progress(*columns, console=self._console) as bar:
             task = bar.add_task("filming", total=len(record.ticks))
 
-            def progress(done: int, total: int) -> None:
+            preview = stack.enter_context(self._preview())
+
+            def progress(done: int, total: int, picture: NDArray[np.uint8]) -> None:
                 bar.update(task, completed=done, total=total)
+                preview(picture)
 
             try:
                 shoot(record, stage, plan.size, plan.folder, progress, self._film)
@@ -154,6 +162,27 @@ class Demo:
                 film = self._film
                 self.figures = _with_film(self.figures, film, plan)
                 _write_json(plan.folder / "turns.json", self.figures)
+
+    @contextmanager
+    def _preview(self) -> Generator[Callable[[NDArray[np.uint8]], None]]:
+        """Shows pictures in a window until the user closes it, where there is a display."""
+        if not has_display():
+            yield lambda _picture: None
+            return
+        try:
+            window = Preview(*self._plan.size)
+        except UnavailableError as error:
+            self._console.print(f"[yellow]no window[/]: {escape(str(error))}")
+            yield lambda _picture: None
+            return
+        with window:
+            shown = True
+
+            def show(picture: NDArray[np.uint8]) -> None:
+                nonlocal shown
+                shown = shown and window.show(picture)
+
+            yield show
 
     def _list_results(self) -> None:
         made = [self._plan.folder / name for name in RESULTS if (self._plan.folder / name).exists()]

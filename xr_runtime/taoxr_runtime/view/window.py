@@ -112,6 +112,10 @@ class Window:
         self._events.clear()
         return events
 
+    def make_current(self) -> None:
+        """Makes its OpenGL context the thread's, after another one was."""
+        self._glfw.make_context_current(self._window)
+
     def swap(self) -> None:
         """Shows what was drawn."""
         self._glfw.swap_buffers(self._window)
