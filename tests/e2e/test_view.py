@@ -23,7 +23,7 @@ def test_a_question_is_answered_in_the_window(display: str, tmp_path: Path) -> N
         ],
         env={**os.environ, "DISPLAY": display, "COLUMNS": "300"},
         capture_output=True, text=True, timeout=180, check=False,
-        )  # fmt: skip
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "fps" in done.stderr
     sound, rate = soundfile.read(voice)
