@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from taoxr.errors import InvalidInputError, TaoxrError
+from taoxr_bridge.access import read_token
 from taoxr_bridge.server import bridge
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.worker import ROLES, Worker, WorkerState
@@ -50,6 +51,21 @@ def serve(
     insecure: Annotated[
         bool, typer.Option(help="Allow an address that other machines reach, unencrypted.")
     ] = False,
+    tls_cert: Annotated[Path | None, typer.Option(help="PEM file: certificate chain; turns TLS on.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="PEM file: private key of the certificate.")] = None,
+    tls_client_ca: Annotated[
+        Path | None, typer.Option(help="PEM file: let only clients in that it signed (mutual TLS).")
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the secret that callers must send (or $TAOXR_BRIDGE_TOKEN)."),
+    ] = None,
+    reflection: Annotated[
+        bool | None,
+        typer.Option(
+            "--reflection/--no-reflection", help="Describe the services to callers.  [default: on loopback]"
+        ),
+    ] = None,
     stop_at_stdin_eof: Annotated[
         bool, typer.Option(help="Stop when stdin closes (for a parent process).", hidden=True)
     ] = False,
@@ -60,9 +76,18 @@ def serve(
     TAOXR_BRIDGE_PERSONA, TAOXR_BRIDGE_TEMPERATURE.
     """
     _configure_logging()
-    settings = _settings(host=host, port=port, insecure=insecure or None)
+    settings = _settings(
+        host=host,
+        port=port,
+        insecure=insecure or None,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        tls_client_ca=tls_client_ca,
+        token_file=token_file,
+        reflection=reflection,
+    )
     external = dict(_role_and_target(item) for item in worker or ())
-    token = None if worker_token_file is None else _read_token(worker_token_file)
+    token = None if worker_token_file is None else read_token("--worker-token-file", worker_token_file)
     asyncio.run(_serve(settings, external, token, ready_file, stop_at_stdin_eof))
 
 
@@ -120,13 +145,6 @@ def _role_and_target(item: str) -> tuple[str, str]:
     if role not in ROLES or not target:
         raise InvalidInputError("--worker", item, f"ROLE=TARGET with a role of {', '.join(ROLES)}")
     return role, target
-
-
-def _read_token(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError("--worker-token-file", str(path), f"a readable file ({error})") from error
 
 
 def _watch_stdin(loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:

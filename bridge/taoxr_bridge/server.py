@@ -1,7 +1,6 @@
 """The bridge: its workers and its gRPC server, from start to stop."""
 
 import asyncio
-import ipaddress
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
@@ -12,21 +11,23 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from taoxr.errors import InvalidInputError
-from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor
+from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor, TokenInterceptor
 from taoxr.v1 import animation_pb2, animation_pb2_grpc, conversation_pb2, conversation_pb2_grpc
+from taoxr_bridge.access import check_host, is_loopback, required_token, server_credentials
 from taoxr_bridge.animation import AnimationService
 from taoxr_bridge.conversation import ConversationService
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.supervisor import supervise
-from taoxr_bridge.worker import Worker
+from taoxr_bridge.worker import ROLES, Worker, WorkerState
 
 # Above the limits of single fields, so that their errors name the field.
 _MAX_REQUEST_BYTES: Final = 1024 * 1024
 _STOP_GRACE_S: Final = 1.0
-_SERVICES: Final = (
-    conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name,
-    animation_pb2.DESCRIPTOR.services_by_name["AnimationService"].full_name,
-)
+# The workers that each service needs, for its health.
+_SERVICES: Final = {
+    conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name: ROLES,
+    animation_pb2.DESCRIPTOR.services_by_name["AnimationService"].full_name: ("a2bs",),
+}
 
 
 @asynccontextmanager
@@ -53,6 +54,7 @@ async def bridge(
         UnavailableError: A worker did not come up.
     """
     check_host(settings)
+    credentials, secret = server_credentials(settings), required_token(settings)
     health_service: Any = cast(Any, health).aio.HealthServicer()  # the package has no types
     loop = asyncio.get_running_loop()
     updates: set[asyncio.Task[None]] = set()
@@ -66,13 +68,17 @@ async def bridge(
 
     async def set_health() -> None:
         status = health_pb2.HealthCheckResponse
-        serving = status.SERVING if workers.all_ready else status.NOT_SERVING
-        for name in ("", *_SERVICES):
-            await health_service.set(name, serving)
+        for name, roles in {"": ROLES, **_SERVICES}.items():
+            ready = all(workers[role].state is WorkerState.READY for role in roles)
+            await health_service.set(name, status.SERVING if ready else status.NOT_SERVING)
 
     async with supervise(external or {}, settings, on_state, token) as workers:
         server = aio.server(
-            interceptors=(ErrorInterceptor(),),
+            interceptors=(
+                ErrorInterceptor(),
+                # Whoever watches whether the server is up need not know the secret.
+                *(() if secret is None else (TokenInterceptor(secret, (health.SERVICE_NAME,)),)),
+            ),
             options=(*SERVER_OPTIONS, ("grpc.max_receive_message_length", _MAX_REQUEST_BYTES)),
         )
         conversations = ConversationService(workers, settings)
@@ -80,11 +86,16 @@ async def bridge(
         animation = AnimationService(workers["a2bs"], settings.worker_wait_s)
         animation_pb2_grpc.add_AnimationServiceServicer_to_server(animation, server)
         cast(Any, health_pb2_grpc).add_HealthServicer_to_server(health_service, server)
-        names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        cast(Any, reflection).enable_server_reflection(names, server)
+        if is_loopback(settings.host) if settings.reflection is None else settings.reflection:
+            names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            cast(Any, reflection).enable_server_reflection(names, server)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        address = f"{host}:{settings.port}"
         try:
-            port = server.add_insecure_port(f"{host}:{settings.port}")
+            if credentials is None:
+                port = server.add_insecure_port(address)
+            else:
+                port = server.add_secure_port(address, credentials)
         except RuntimeError as error:
             raise InvalidInputError("--port", settings.port, f"a free port on {host} ({error})") from error
         await set_health()
@@ -95,21 +106,3 @@ async def bridge(
         finally:
             await health_service.enter_graceful_shutdown()
             await server.stop(_STOP_GRACE_S)
-
-
-def check_host(settings: Settings) -> None:
-    """Refuses to listen unencrypted where other machines reach it, unless that is asked for.
-
-    Raises:
-        InvalidInputError: The host is not a loopback address and `insecure` is not set.
-    """
-    if settings.insecure or settings.host == "localhost":
-        return
-    try:
-        loopback = ipaddress.ip_address(settings.host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
-        raise InvalidInputError(
-            "--host", settings.host, "a loopback address; --insecure allows others, without encryption"
-        )

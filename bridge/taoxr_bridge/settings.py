@@ -1,8 +1,9 @@
 """Settings of the bridge: options of ``taoxr serve``, environment ``TAOXR_BRIDGE_*``, or the default."""
 
+from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PERSONA = (
@@ -29,6 +30,12 @@ class Settings(BaseSettings):
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one.
         insecure: Allows an address that other machines reach, without encryption.
+        tls_cert: PEM file with the server's certificate chain; TLS is on when it is given.
+        tls_key: PEM file with the certificate's private key.
+        tls_client_ca: PEM file with the authorities whose clients are let in; others are refused.
+        token: Secret that callers must send; better in `token_file`.
+        token_file: File that holds the token.
+        reflection: Whether the server describes its services; None: only on a loopback address.
         max_conversations: Conversations at once; more than one only with that many language models.
         lead_us: How far ahead of playback media goes out, in microseconds.
         persona: System prompt of conversations that bring none.
@@ -56,6 +63,12 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(50061, ge=0, le=65535)
     insecure: bool = False
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    tls_client_ca: Path | None = None
+    token: SecretStr | None = None
+    token_file: Path | None = None
+    reflection: bool | None = None
     max_conversations: int = Field(1, ge=1, le=64)
     lead_us: int = Field(1_200_000, ge=200_000, le=10_000_000)
     persona: str = PERSONA

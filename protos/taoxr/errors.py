@@ -43,3 +43,11 @@ class BusyError(UnavailableError):
     def __init__(self, text: str, retry_after_s: float) -> None:
         super().__init__(text)
         self.retry_after_s = retry_after_s
+
+
+class AccessError(TaoxrError):
+    """The caller is not let in: its token is missing or wrong."""
+
+
+class StalledError(TaoxrError):
+    """The other side has stopped reading what is sent to it."""

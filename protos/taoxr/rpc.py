@@ -7,6 +7,8 @@ An exception of `taoxr.errors` becomes a status with ``google.rpc`` details (`st
 |---|---|---|
 | InvalidInputError | INVALID_ARGUMENT | BadRequest |
 | BusyError | RESOURCE_EXHAUSTED | RetryInfo |
+| StalledError | RESOURCE_EXHAUSTED | |
+| AccessError | UNAUTHENTICATED | |
 | NotFoundError | NOT_FOUND | |
 | UnavailableError | UNAVAILABLE | |
 | ModelError, TaoxrError | FAILED_PRECONDITION | |
@@ -17,7 +19,7 @@ import asyncio
 import hmac
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any, Final, cast
 
@@ -27,10 +29,12 @@ import structlog
 from google.rpc import code_pb2, error_details_pb2, status_pb2  # pyright: ignore[reportMissingTypeStubs]
 
 from taoxr.errors import (
+    AccessError,
     BusyError,
     InvalidInputError,
     ModelError,
     NotFoundError,
+    StalledError,
     TaoxrError,
     UnavailableError,
 )
@@ -62,6 +66,8 @@ CHANNEL_OPTIONS: Final[tuple[tuple[str, int], ...]] = (
 _REASONS: Final[dict[type[TaoxrError], tuple[int, str]]] = {
     InvalidInputError: (code_pb2.INVALID_ARGUMENT, "INVALID_INPUT"),
     BusyError: (code_pb2.RESOURCE_EXHAUSTED, "BUSY"),
+    StalledError: (code_pb2.RESOURCE_EXHAUSTED, "STALLED"),
+    AccessError: (code_pb2.UNAUTHENTICATED, "ACCESS"),
     NotFoundError: (code_pb2.NOT_FOUND, "NOT_FOUND"),
     UnavailableError: (code_pb2.UNAVAILABLE, "UNAVAILABLE"),
     ModelError: (code_pb2.FAILED_PRECONDITION, "MODEL"),
@@ -109,6 +115,8 @@ def error_of(error: grpc.RpcError) -> TaoxrError:
             return known
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
         return UnavailableError(text)
+    if code is grpc.StatusCode.UNAUTHENTICATED:
+        return AccessError(text)
     return TaoxrError(f"{code.name}: {text}")
 
 
@@ -207,14 +215,19 @@ class TokenInterceptor(WrapInterceptor):
 
     Args:
         token: The secret that both sides know.
+        open_services: Services, as "package.Service", that anybody may call.
     """
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, open_services: Sequence[str] = ()) -> None:
         self._expected = f"Bearer {token}".encode()
+        self._open = tuple(f"/{name}/" for name in open_services)
 
     @asynccontextmanager
     async def around(self, method: str, context: Any) -> AsyncGenerator[None]:
         """Aborts the call with UNAUTHENTICATED when the token is missing or wrong."""
+        if method.startswith(self._open):
+            yield
+            return
         metadata: list[tuple[str, str | bytes]] = list(context.invocation_metadata() or ())
         given = next((str(value) for key, value in metadata if key == "authorization"), "")
         # Constant time, so that the answer's delay says nothing about the token.

@@ -187,6 +187,7 @@ class Fakes:
     a2bs: FakeA2bs = field(default_factory=FakeA2bs)
     ear: FakeEar = field(default_factory=FakeEar)
     servers: dict[str, aio.Server] = field(default_factory=dict[str, aio.Server])
+    bridge: str = ""  # the bridge's own target
 
     @property
     def targets(self) -> dict[str, str]:
@@ -214,6 +215,12 @@ class Fakes:
             await self.stop(role)
 
 
+@pytest.fixture
+def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
+    """Four fake workers, not started yet."""
+    return Fakes(tmp_path_factory.mktemp("w"))
+
+
 MakeBridge = Callable[..., Any]
 
 
@@ -230,7 +237,7 @@ def fake_bridge(tmp_path_factory: pytest.TempPathFactory) -> MakeBridge:
             for role in fakes.targets:
                 await fakes.start(role)
             chosen = Settings(port=0, worker_wait_s=5.0, **settings)
-            target = await stack.enter_async_context(bridge(chosen, fakes.targets))
+            target = fakes.bridge = await stack.enter_async_context(bridge(chosen, fakes.targets))
             client = await stack.enter_async_context(connect(target))
             yield client, fakes
 

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 import typer
 from rich.console import Console
 
+from taoxr.client.channel import access_from_environment
 from taoxr.client.client import Client, connect
 from taoxr.client.private_bridge import private_bridge
 
@@ -21,9 +22,12 @@ Target: TypeAlias = Annotated[
 
 @asynccontextmanager
 async def client_for(target: str | None) -> AsyncGenerator[Client]:
-    """A client of the bridge at `target`, or of one that is started for the length of the block."""
+    """A client of the bridge at `target`, or of one that is started for the length of the block.
+
+    Certificates and the token for `target` come from the environment, see `access_from_environment`.
+    """
     if target is not None:
-        async with connect(target) as client:
+        async with connect(target, **access_from_environment()) as client:
             yield client
         return
     with console.status("starting the bridge and its models …") as status:

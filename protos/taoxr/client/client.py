@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -11,9 +12,10 @@ from grpc import aio
 from numpy.typing import NDArray
 
 from taoxr.client import events
+from taoxr.client.channel import open_channel
 from taoxr.client.conversation import Conversation, ConversationOptions
 from taoxr.errors import UnavailableError
-from taoxr.rpc import CHANNEL_OPTIONS, error_of
+from taoxr.rpc import error_of
 from taoxr.v1 import animation_pb2, common_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
@@ -183,7 +185,27 @@ class Client:
 
 
 @asynccontextmanager
-async def connect(target: str) -> AsyncGenerator[Client]:
-    """Connects to a bridge at `target` ("host:port"); the first call finds out whether it is there."""
-    async with aio.insecure_channel(target, options=CHANNEL_OPTIONS) as channel:
+async def connect(
+    target: str,
+    *,
+    tls_ca: Path | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+    token: str | None = None,
+) -> AsyncGenerator[Client]:
+    """Connects to a bridge; the first call finds out whether it is there.
+
+    Args:
+        target: "host:port".
+        tls_ca: PEM file with the authority that signed the server's certificate; turns TLS on.
+        tls_cert: PEM file with the client's own certificate, for a server that wants one.
+        tls_key: PEM file with the key of `tls_cert`.
+        token: Secret that the server wants.
+
+    Raises:
+        InvalidInputError: A file cannot be read, or a certificate comes without its key.
+    """
+    async with open_channel(
+        target, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key, token=token
+    ) as channel:
         yield Client(channel)
