@@ -189,7 +189,7 @@ def test_a_bridge_that_is_not_there_is_told_and_waited_for() -> None:
     with Companion("127.0.0.1:9", NullSink(), NullSource()) as companion:
         until(lambda: companion.state is CompanionState.DISCONNECTED, companion)
         told = companion.notices[-1].text
-        assert told == "no bridge answers at 127.0.0.1:9: is `taoxr serve` running there?; trying again"
+        assert told == "no bridge answers at 127.0.0.1:9 (is `taoxr serve` running there?); trying again"
         companion.talk(True)
         assert "microphone" in companion.notices[-1].text
         face = companion.face(0)

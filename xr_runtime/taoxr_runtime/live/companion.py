@@ -1,6 +1,7 @@
 """The avatar as somebody to talk with: everything that the frame loop must not wait for."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -9,7 +10,6 @@ from types import TracebackType
 from typing import Final, Self
 
 import numpy as np
-import structlog
 from numpy.typing import NDArray
 
 from taoxr import arkit
@@ -38,6 +38,8 @@ _TRANSPORT: Final = (
     "GOAWAY",
     "Broken pipe",
 )
+
+_log = logging.getLogger(__name__)
 
 
 class Companion:
@@ -187,7 +189,7 @@ class Companion:
         except asyncio.CancelledError:
             pass
         except Exception as error:  # noqa: BLE001  handed to the thread that leaves the block
-            structlog.get_logger().exception("the conversation failed")
+            _log.exception("the conversation failed")
             self._failure = error
             self._report.remark(f"the conversation failed: {type(error).__name__}: {error}")
         finally:
@@ -216,10 +218,10 @@ class Companion:
         # gRPC's own words say little to anybody; what the bridge says of itself is told as it is.
         if not (isinstance(error, UnavailableError) and any(w in str(error) for w in _TRANSPORT)):
             return str(error)
-        structlog.get_logger().info("connection lost", error=str(error))
+        _log.info("connection lost: %s", error)
         if self._target is None:
             return "the bridge has stopped"
-        return f"no bridge answers at {self._target}: is `taoxr serve` running there?"
+        return f"no bridge answers at {self._target} (is `taoxr serve` running there?)"
 
     @asynccontextmanager
     async def _bridge(self) -> AsyncGenerator[Client]:

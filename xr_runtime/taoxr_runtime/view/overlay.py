@@ -1,5 +1,6 @@
 """Words over the picture: state, latency, captions and the line being typed."""
 
+import unicodedata
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, NamedTuple
 
@@ -77,6 +78,12 @@ class Overlay:
 
 def paint(words: Words, width: int, height: int) -> Picture:
     """The overlay, uint8 [height, width, 4], sRGB, premultiplied."""
+    words = words._replace(
+        user=_plain(words.user),
+        avatar=_plain(words.avatar),
+        line=_plain(words.line),
+        notice=_plain(words.notice),
+    )
     image = Image.new("RGBA", (width, height), (*_PAPER[:3], 0))
     draw = ImageDraw.Draw(image)
     size = max(round(min(width, height * 0.8) / 30), 11)
@@ -92,6 +99,14 @@ def paint(words: Words, width: int, height: int) -> Picture:
     return colors.astype(np.uint8)
 
 
+def _plain(text: str) -> str:
+    """The text without accents and long dashes, which Pillow's own font lacks."""
+    if text.isascii():
+        return text
+    letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join("-" if unicodedata.category(c) == "Pd" else c for c in letters)
+
+
 def _foot(draw: ImageDraw.ImageDraw, words: Words, width: int, height: int, size: int) -> None:
     letters, room = font(size), width - 4 * size
     lines: list[tuple[str, tuple[int, int, int, int]]] = []
@@ -103,7 +118,7 @@ def _foot(draw: ImageDraw.ImageDraw, words: Words, width: int, height: int, size
         # The newest words stay in sight.
         lines += [(text, (*AVATAR_SRGB, 255)) for text in wrap(words.avatar, room, letters)[-_CAPTION_LINES:]]
     if words.typing:
-        lines.append((wrap(words.line, room, letters)[-1] + "▏", _INK))
+        lines.append((wrap(words.line, room, letters)[-1] + "|", _INK))
     elif words.line:
         lines.append((words.line, (*_INK[:3], 150)))
     if not lines:
