@@ -15,6 +15,7 @@ from taoxr.errors import TaoxrError
 _GROUP: Final = "taoxr.commands"
 # Kept here so that `taoxr --help` imports no part.
 _SUMMARIES: Final = {
+    "bench": "Measure how fast conversations and the bridge are.",
     "demo": "Converse with the avatar live and make a video of it.",
     "doctor": "Check this machine: engine, graphics, headset, sound, models.",
     "models": "List, pull, verify and locate models.",

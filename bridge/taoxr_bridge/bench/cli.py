@@ -1,0 +1,67 @@
+"""``taoxr bench``: figures for people, or with ``--json`` for programs."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from taoxr.client.cli_common import Target, client_for
+from taoxr_bridge.bench.figures import Spread, report
+from taoxr_bridge.bench.overhead import bench_overhead
+from taoxr_bridge.bench.turn import bench_interrupts, bench_turns
+
+app = typer.Typer(add_completion=False, help="Measure how fast conversations and the bridge are.")
+_console = Console(stderr=True, highlight=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def turn(
+    questions: Annotated[int, typer.Option(min=0, help="Spoken questions to ask.")] = 20,
+    interrupts: Annotated[int, typer.Option(min=0, help="Answers to interrupt.")] = 10,
+    as_json: Json = False,
+    target: Target = None,
+) -> None:
+    """Times spoken turns, stage by stage, and interruptions, with the real models."""
+    figures = asyncio.run(_turn(questions, interrupts, target))
+    _show(figures, as_json)
+
+
+@app.command()
+def bridge(
+    messages: Annotated[int, typer.Option(min=10, help="Messages to time.")] = 5000,
+    streams: Annotated[int, typer.Option(min=0, help="AnimateAudio streams at once.")] = 50,
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long the streams last.")] = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Times what the bridge itself adds, with a worker that does nothing."""
+    _show(asyncio.run(bench_overhead(messages, streams, seconds)), as_json)
+
+
+async def _turn(questions: int, interrupts: int, target: str | None) -> dict[str, Spread | float | int]:
+    figures: dict[str, Spread | float | int] = {}
+    async with client_for(target) as client:
+        with _console.status("") as status:
+            if questions:
+                figures |= await bench_turns(client, questions, status.update)
+            if interrupts:
+                figures |= await bench_interrupts(client, interrupts, status.update)
+    return figures
+
+
+def _show(figures: Mapping[str, Spread | float | int], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report(figures), indent=2))
+        return
+    table = Table("", "p50", "p95", "max", "n")
+    for name, value in figures.items():
+        if isinstance(value, Spread):
+            table.add_row(name, f"{value.p50:.1f}", f"{value.p95:.1f}", f"{value.max:.1f}", str(value.n))
+        else:
+            table.add_row(name, f"{value:g}")
+    Console().print(table)
