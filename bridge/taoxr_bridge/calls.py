@@ -44,10 +44,10 @@ async def calling(worker: Worker, wait_s: float) -> AsyncGenerator[None]:
         raise error_of(error) from error
 
 
-async def synthesize(tts: Worker, text: str, wait_s: float) -> tts_pb2.SynthesizeResponse:
-    """Speaks one clause."""
+async def synthesize(tts: Worker, text: str, wait_s: float, speed: float = 0.0) -> tts_pb2.SynthesizeResponse:
+    """Speaks one clause; a `speed` of 0 is the voice's own."""
     async with calling(tts, wait_s):
-        request = tts_pb2.SynthesizeRequest(text=text)
+        request = tts_pb2.SynthesizeRequest(text=text, speed=speed)
         return await TtsServiceStub(tts.channel).Synthesize(request, timeout=_CALL_S, metadata=tts.metadata)
 
 

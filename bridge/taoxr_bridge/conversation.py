@@ -14,11 +14,9 @@ from taoxr.errors import BusyError, InvalidInputError, UnavailableError
 from taoxr.v1 import common_pb2, conversation_pb2_grpc
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge import calls, validation
-from taoxr_bridge.clauses import Chunker
-from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.session import Session
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import Spoken, Voice, Voiced, add_face, add_voice, check_rate, chunks_of
+from taoxr_bridge.speech import Voice, chunks_of, open_voice, start_speech
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
@@ -65,12 +63,8 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         rig.frame_rate = voice.frame_rate
         audio = common_pb2.AudioFormat(sample_rate_hz=voice.sample_rate_hz)
         await context.write(pb.SayResponse(started=pb.SessionStarted(audio_out=audio, rig=rig)))
-        clauses, voiced, spoken = Pipe[str](1), Pipe[Voiced](1), Pipe[Spoken](1)
-        stages = Stages(time.monotonic())
         async with nursery() as tasks:
-            tasks.create_task(_cut(request.text, clauses))
-            tasks.create_task(add_voice(clauses, voiced, voice, stages))
-            tasks.create_task(add_face(voiced, spoken, voice, stages))
+            spoken = start_speech(tasks, request.text, voice, Stages(time.monotonic()))
             async with aclosing(chunks_of(spoken, lambda _clause: None)) as chunks:
                 async for chunk in chunks:
                     await context.write(pb.SayResponse(media=chunk))
@@ -104,19 +98,9 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             self._freed.set()
 
     async def _voice(self, field: str, frame_rate: float) -> Voice:
-        tts, wait_s = self._workers["tts"], self._settings.worker_wait_s
         frame_rate = validation.frame_rate(field, frame_rate)
-        async with calls.calling(tts, wait_s):
-            rate = (await tts.status()).sample_rate_hz
-        check_rate(rate)
-        return Voice(tts, self._workers["a2bs"], rate, frame_rate, self._settings.sentence_pause_ms, wait_s)
-
-
-async def _cut(text: str, clauses: Pipe[str]) -> None:
-    chunker = Chunker()
-    for clause in (*chunker.feed(text), *chunker.finish()):
-        await clauses.put(clause)
-    await clauses.close()
+        tts, a2bs = self._workers["tts"], self._workers["a2bs"]
+        return await open_voice(tts, a2bs, self._settings, frame_rate=frame_rate)
 
 
 def _sender(context: Any) -> Callable[[pb.ConverseResponse], Awaitable[None]]:

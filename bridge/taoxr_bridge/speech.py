@@ -1,5 +1,6 @@
 """From clauses to media: TTS, then A2BS, overlapping, on one media clock."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,8 +10,10 @@ from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import MediaChunk
 from taoxr.worker.v1 import a2bs_pb2, tts_pb2
 from taoxr_bridge import calls
+from taoxr_bridge.clauses import Chunker
 from taoxr_bridge.history import SpokenClause
 from taoxr_bridge.pipe import Pipe
+from taoxr_bridge.settings import Settings
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.worker import Worker
 
@@ -37,6 +40,7 @@ class Voice:
         frame_rate: Frames per second.
         pause_ms: Silence after a sentence.
         wait_s: How long to wait for a worker that restarts.
+        speed: Speaking rate; 0 is the voice's own.
     """
 
     tts: Worker
@@ -45,6 +49,7 @@ class Voice:
     frame_rate: float
     pause_ms: int
     wait_s: float
+    speed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +70,52 @@ class Spoken:
     chunks: Sequence[MediaChunk] = ()
 
 
+async def open_voice(
+    tts: Worker, a2bs: Worker, settings: Settings, *, frame_rate: float = 0.0, speed: float = 0.0
+) -> Voice:
+    """The voice of these workers.
+
+    Raises:
+        UnavailableError: The tts worker is down, or speaks at a rate that the media clock cannot hold.
+    """
+    async with calls.calling(tts, settings.worker_wait_s):
+        rate = (await tts.status()).sample_rate_hz
+    if rate <= 0 or rate % _STEPS_PER_SECOND:
+        raise UnavailableError(
+            f"the tts worker speaks at {rate} Hz, expected a multiple of {_STEPS_PER_SECOND} Hz"
+        )
+    return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, settings.worker_wait_s, speed)
+
+
+def start_voice(tasks: asyncio.TaskGroup, text: str, voice: Voice, stages: Stages) -> Pipe[Voiced]:
+    """Starts the stages that speak a whole text, and returns where its clauses come out."""
+    clauses, voiced = Pipe[str](1), Pipe[Voiced](1)
+    tasks.create_task(_cut(text, clauses))
+    tasks.create_task(add_voice(clauses, voiced, voice, stages))
+    return voiced
+
+
+def start_speech(tasks: asyncio.TaskGroup, text: str, voice: Voice, stages: Stages) -> Pipe[Spoken]:
+    """As `start_voice`, with a face."""
+    spoken = Pipe[Spoken](1)
+    tasks.create_task(add_face(start_voice(tasks, text, voice, stages), spoken, voice, stages))
+    return spoken
+
+
+async def _cut(text: str, clauses: Pipe[str]) -> None:
+    chunker = Chunker()
+    for clause in (*chunker.feed(text), *chunker.finish()):
+        await clauses.put(clause)
+    await clauses.close()
+
+
 async def add_voice(clauses: Pipe[str], voiced: Pipe[Voiced], voice: Voice, stages: Stages) -> None:
     """Stage: speaks each clause, with a pause after sentences; marks "tts_first_audio"."""
     index = 0
     async for text in clauses:
         if not text.strip():
             continue
-        reply = await calls.synthesize(voice.tts, text.strip(), voice.wait_s)
+        reply = await calls.synthesize(voice.tts, text.strip(), voice.wait_s, voice.speed)
         if reply.pcm and reply.sample_rate_hz != voice.sample_rate_hz:
             raise UnavailableError(
                 f"the tts worker speaks at {reply.sample_rate_hz} Hz but said {voice.sample_rate_hz} Hz"
@@ -91,7 +135,7 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
     previous: Sequence[common_pb2.PhonemeTiming] = ()
     async for part in voiced:
         duration_us = duration(part.pcm, voice.sample_rate_hz)
-        phonemes = [_shifted(p, start_us) for p in part.phonemes]
+        phonemes = [shifted(p, start_us) for p in part.phonemes]
         clause = SpokenClause(part.text, start_us, start_us + duration_us, phonemes)
         if not part.pcm:
             await spoken.put(Spoken(clause))
@@ -113,7 +157,7 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
         chunks = tuple(_chunks(part, clause, reply.frames, voice.sample_rate_hz))
         await spoken.put(Spoken(clause, chunks))
         # On the next clause's own clock, which begins where this one ends.
-        previous = [_shifted(p, -duration_us) for p in part.phonemes[-_PREVIOUS_PHONEMES:]]
+        previous = [shifted(p, -duration_us) for p in part.phonemes[-_PREVIOUS_PHONEMES:]]
         start_us = clause.end_us
     await spoken.close()
 
@@ -142,16 +186,18 @@ def duration(pcm: bytes, sample_rate_hz: int) -> int:
     return len(pcm) // _BYTES * 1_000_000 // sample_rate_hz
 
 
-def check_rate(sample_rate_hz: int) -> None:
-    """Checks that the media clock can hold audio of this rate exactly.
+def pieces(pcm: bytes, sample_rate_hz: int) -> Iterator[bytes]:
+    """The audio of a clause in pieces of a chunk's length."""
+    size = sample_rate_hz // _STEPS_PER_SECOND * (_CHUNK_US // _STEP_US) * _BYTES
+    for start in range(0, len(pcm), size):
+        yield pcm[start : start + size]
 
-    Raises:
-        UnavailableError: It cannot.
-    """
-    if sample_rate_hz <= 0 or sample_rate_hz % _STEPS_PER_SECOND:
-        raise UnavailableError(
-            f"the tts worker speaks at {sample_rate_hz} Hz, expected a multiple of {_STEPS_PER_SECOND} Hz"
-        )
+
+def shifted(phoneme: common_pb2.PhonemeTiming, by_us: int) -> common_pb2.PhonemeTiming:
+    """The phoneme on a clock that began `by_us` earlier."""
+    return common_pb2.PhonemeTiming(
+        symbol=phoneme.symbol, start_us=phoneme.start_us + by_us, end_us=phoneme.end_us + by_us
+    )
 
 
 def _padded(index: int, text: str, reply: tts_pb2.SynthesizeResponse, pause_ms: int) -> Voiced:
@@ -181,25 +227,17 @@ def _without_end(pcm: bytes, phonemes: Sequence[common_pb2.PhonemeTiming], sampl
     return pcm[: last.end_us * sample_rate_hz // 1_000_000 * _BYTES]
 
 
-def _shifted(phoneme: common_pb2.PhonemeTiming, by_us: int) -> common_pb2.PhonemeTiming:
-    return common_pb2.PhonemeTiming(
-        symbol=phoneme.symbol, start_us=phoneme.start_us + by_us, end_us=phoneme.end_us + by_us
-    )
-
-
 def _chunks(
     part: Voiced, clause: SpokenClause, frames: Sequence[common_pb2.Frame], sample_rate_hz: int
 ) -> Iterator[MediaChunk]:
-    chunk_bytes = sample_rate_hz // _STEPS_PER_SECOND * (_CHUNK_US // _STEP_US) * _BYTES
     placed = 0
-    for start in range(0, len(part.pcm), chunk_bytes):
-        pcm = part.pcm[start : start + chunk_bytes]
-        start_us = clause.start_us + duration(part.pcm[:start], sample_rate_hz)
-        end_us = start_us + duration(pcm, sample_rate_hz)
+    end_us = clause.start_us
+    for i, pcm in enumerate(pieces(part.pcm, sample_rate_hz)):
+        start_us, end_us = end_us, end_us + duration(pcm, sample_rate_hz)
         inside = [f for f in frames if start_us <= f.time_us < end_us]
         placed += len(inside)
         chunk = MediaChunk(start_us=start_us, pcm=pcm, frames=inside, clause=part.index)
-        if start == 0:
+        if i == 0:
             chunk.clause_text = part.text.strip()
             chunk.phonemes.extend(clause.phonemes)
         yield chunk
