@@ -13,6 +13,7 @@ from grpc_reflection.v1alpha import reflection
 from taoxr.errors import InvalidInputError
 from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor, TokenInterceptor
 from taoxr.v1 import animation_pb2, animation_pb2_grpc, conversation_pb2, conversation_pb2_grpc
+from taoxr_bridge import a2f
 from taoxr_bridge.access import check_host, is_loopback, required_token, server_credentials
 from taoxr_bridge.animation import AnimationService
 from taoxr_bridge.conversation import ConversationService
@@ -27,6 +28,8 @@ _STOP_GRACE_S: Final = 1.0
 _SERVICES: Final = {
     conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name: ROLES,
     animation_pb2.DESCRIPTOR.services_by_name["AnimationService"].full_name: ("a2bs",),
+    a2f.CONTROLLER: ("a2bs",),
+    a2f.EXPORT: (),
 }
 
 
@@ -85,6 +88,8 @@ async def bridge(
         conversation_pb2_grpc.add_ConversationServiceServicer_to_server(conversations, server)
         animation = AnimationService(workers["a2bs"], settings.worker_wait_s)
         animation_pb2_grpc.add_AnimationServiceServicer_to_server(animation, server)
+        audio2face = a2f.Audio2FaceService(workers["a2bs"], settings.worker_wait_s, settings.a2f_max_clip_s)
+        a2f.add_to_server(audio2face, server)
         cast(Any, health_pb2_grpc).add_HealthServicer_to_server(health_service, server)
         if is_loopback(settings.host) if settings.reflection is None else settings.reflection:
             names = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)

@@ -49,6 +49,7 @@ def fill(message: Message, depth: int = 0) -> None:
     values = {
         F.CPPTYPE_STRING: "ˈæ",
         F.CPPTYPE_INT32: -7,
+        F.CPPTYPE_UINT32: 7,
         F.CPPTYPE_INT64: 1 << 40,
         F.CPPTYPE_DOUBLE: 0.1,
         F.CPPTYPE_FLOAT: 0.5,

@@ -1,0 +1,1 @@
+"""Other people's protocols that taoxr speaks, as messages of its own."""

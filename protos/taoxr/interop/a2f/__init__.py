@@ -1,0 +1,1 @@
+"""NVIDIA Audio2Face-3D: messages with its field numbers."""
