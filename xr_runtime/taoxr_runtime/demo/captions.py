@@ -1,5 +1,6 @@
 """Captions under the picture."""
 
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -86,3 +87,11 @@ def wrap(text: str, width: float, letters: ImageFont.FreeTypeFont) -> list[str]:
         else:
             lines.append(word)
     return lines or [""]
+
+
+def plain(text: str) -> str:
+    """The text without accents and long dashes, which Pillow's own font lacks."""
+    if text.isascii():
+        return text
+    letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join("-" if unicodedata.category(c) == "Pd" else c for c in letters)

@@ -1,6 +1,5 @@
 """Words over the picture: state, latency, captions and the line being typed."""
 
-import unicodedata
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, font, wrap
+from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, font, plain, wrap
 
 Picture = NDArray[np.uint8]
 
@@ -79,10 +78,10 @@ class Overlay:
 def paint(words: Words, width: int, height: int) -> Picture:
     """The overlay, uint8 [height, width, 4], sRGB, premultiplied."""
     words = words._replace(
-        user=_plain(words.user),
-        avatar=_plain(words.avatar),
-        line=_plain(words.line),
-        notice=_plain(words.notice),
+        user=plain(words.user),
+        avatar=plain(words.avatar),
+        line=plain(words.line),
+        notice=plain(words.notice),
     )
     image = Image.new("RGBA", (width, height), (*_PAPER[:3], 0))
     draw = ImageDraw.Draw(image)
@@ -97,14 +96,6 @@ def paint(words: Words, width: int, height: int) -> Picture:
     colors = np.asarray(image).astype(np.uint16)
     colors[..., :3] = (colors[..., :3] * colors[..., 3:] + 127) // 255
     return colors.astype(np.uint8)
-
-
-def _plain(text: str) -> str:
-    """The text without accents and long dashes, which Pillow's own font lacks."""
-    if text.isascii():
-        return text
-    letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return "".join("-" if unicodedata.category(c) == "Pd" else c for c in letters)
 
 
 def _foot(draw: ImageDraw.ImageDraw, words: Words, width: int, height: int, size: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, font, wrap
+from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, font, plain, wrap
 from taoxr_runtime.render import SplatRenderer
 from taoxr_runtime.xr.poses import Pose
 from taoxr_runtime.xr.runtime import Size
@@ -90,11 +90,11 @@ def paint(words: Words) -> NDArray[np.uint8]:
     room = _SIZE.width - 2 * margin
     lines: list[tuple[str, tuple[int, int, int, int]]] = []
     if words.user:
-        lines.append((wrap(words.user, room, letters)[-1], (*USER_SRGB, 255)))
+        lines.append((wrap(plain(words.user), room, letters)[-1], (*USER_SRGB, 255)))
     if words.avatar:
         # The newest words stay in sight.
         fitting = (_SIZE.height - margin) // leading - len(lines)
-        lines += [(line, (*AVATAR_SRGB, 255)) for line in wrap(words.avatar, room, letters)[-fitting:]]
+        lines += [(line, (*AVATAR_SRGB, 255)) for line in wrap(plain(words.avatar), room, letters)[-fitting:]]
     if not lines and words.note:
         lines = [(words.note, _INK)]
     if lines:
