@@ -1,5 +1,6 @@
-"""``taoxr.v1.AnimationService``: the a2bs worker's work for any voice, checked and passed on."""
+"""``taoxr.v1.AnimationService``: lips for any voice, and for a text in our own voice."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, Final
@@ -10,23 +11,22 @@ from taoxr.v1 import animation_pb2_grpc
 from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls, validation
 from taoxr_bridge.pipe import Pipe
+from taoxr_bridge.settings import Settings
+from taoxr_bridge.speech import open_voice, start_speech
+from taoxr_bridge.stages import Stages
+from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
-from taoxr_bridge.worker import Worker
 
 _QUEUE: Final = 4
 
 
 class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
-    """Lips for audio that comes from anywhere.
+    """Lips without a conversation."""
 
-    Args:
-        a2bs: Worker that makes the frames.
-        wait_s: How long to wait for a worker that restarts.
-    """
-
-    def __init__(self, a2bs: Worker, wait_s: float) -> None:
-        self._a2bs = a2bs
-        self._wait_s = wait_s
+    def __init__(self, supervisor: Supervisor, settings: Settings) -> None:
+        self._tts, self._a2bs = supervisor["tts"], supervisor["a2bs"]
+        self._settings = settings
+        self._wait_s = settings.worker_wait_s
 
     # For the ignored override see ConversationService.Converse.
     async def AnimateAudio(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -56,6 +56,28 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
                         await context.write(
                             pb.AnimateAudioResponse(frames=pb.FrameBatch(frames=reply.frames))
                         )
+
+    async def AnimateText(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, request: pb.AnimateTextRequest, context: Any
+    ) -> None:
+        """Animates a text, as fast as the client takes it."""
+        validation.check_text("text", request.text)
+        frame_rate = validation.frame_rate("frame_rate", request.frame_rate)
+        voice = await open_voice(self._tts, self._a2bs, self._settings, frame_rate=frame_rate)
+        rig = (await calls.describe_rig(self._a2bs, self._wait_s)).rig
+        rig.frame_rate = frame_rate
+        await context.write(pb.AnimateTextResponse(started=rig))
+        async with nursery() as tasks:
+            async for part in start_speech(tasks, request.text, voice, Stages(time.monotonic())):
+                if part.chunks:
+                    clause = pb.AnimatedClause(
+                        text=part.clause.text.strip(),
+                        start_us=part.clause.start_us,
+                        end_us=part.clause.end_us,
+                        frames=[frame for chunk in part.chunks for frame in chunk.frames],
+                        phonemes=part.clause.phonemes,
+                    )
+                    await context.write(pb.AnimateTextResponse(clause=clause))
 
 
 async def _pass_on(

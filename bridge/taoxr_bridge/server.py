@@ -12,12 +12,24 @@ from grpc_reflection.v1alpha import reflection
 
 from taoxr.errors import InvalidInputError
 from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor, TokenInterceptor
-from taoxr.v1 import animation_pb2, animation_pb2_grpc, conversation_pb2, conversation_pb2_grpc
+from taoxr.v1 import (
+    animation_pb2,
+    animation_pb2_grpc,
+    avatar_pb2,
+    avatar_pb2_grpc,
+    conversation_pb2,
+    conversation_pb2_grpc,
+    speech_pb2,
+    speech_pb2_grpc,
+)
 from taoxr_bridge import a2f
 from taoxr_bridge.access import check_host, is_loopback, required_token, server_credentials
 from taoxr_bridge.animation import AnimationService
+from taoxr_bridge.avatar_files import installed_folders
+from taoxr_bridge.avatar_service import AvatarService
 from taoxr_bridge.conversation import ConversationService
 from taoxr_bridge.settings import Settings
+from taoxr_bridge.speech_service import SpeechService
 from taoxr_bridge.supervisor import supervise
 from taoxr_bridge.worker import ROLES, Worker, WorkerState
 
@@ -27,7 +39,9 @@ _STOP_GRACE_S: Final = 1.0
 # The workers that each service needs, for its health.
 _SERVICES: Final = {
     conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name: ROLES,
-    animation_pb2.DESCRIPTOR.services_by_name["AnimationService"].full_name: ("a2bs",),
+    animation_pb2.DESCRIPTOR.services_by_name["AnimationService"].full_name: ("tts", "a2bs"),
+    speech_pb2.DESCRIPTOR.services_by_name["SpeechService"].full_name: ("ear", "tts"),
+    avatar_pb2.DESCRIPTOR.services_by_name["AvatarService"].full_name: (),
     a2f.CONTROLLER: ("a2bs",),
     a2f.EXPORT: (),
 }
@@ -86,8 +100,11 @@ async def bridge(
         )
         conversations = ConversationService(workers, settings)
         conversation_pb2_grpc.add_ConversationServiceServicer_to_server(conversations, server)
-        animation = AnimationService(workers["a2bs"], settings.worker_wait_s)
+        animation = AnimationService(workers, settings)
         animation_pb2_grpc.add_AnimationServiceServicer_to_server(animation, server)
+        speech_pb2_grpc.add_SpeechServiceServicer_to_server(SpeechService(workers, settings), server)
+        folders = installed_folders() if settings.avatars is None else [settings.avatars]
+        avatar_pb2_grpc.add_AvatarServiceServicer_to_server(AvatarService(folders), server)
         audio2face = a2f.Audio2FaceService(workers["a2bs"], settings.worker_wait_s, settings.a2f_max_clip_s)
         a2f.add_to_server(audio2face, server)
         cast(Any, health_pb2_grpc).add_HealthServicer_to_server(health_service, server)

@@ -36,6 +36,7 @@ class Settings(BaseSettings):
         token: Secret that callers must send; better in `token_file`.
         token_file: File that holds the token.
         reflection: Whether the server describes its services; None: only on a loopback address.
+        avatars: Folder of `.nnr` files to give away; None: those that are installed with taoxr.
         max_conversations: Conversations at once; more than one only with that many language models.
         lead_us: How far ahead of playback media goes out, in microseconds.
         persona: System prompt of conversations that bring none.
@@ -70,6 +71,7 @@ class Settings(BaseSettings):
     token: SecretStr | None = None
     token_file: Path | None = None
     reflection: bool | None = None
+    avatars: Path | None = None
     max_conversations: int = Field(1, ge=1, le=64)
     lead_us: int = Field(1_200_000, ge=200_000, le=10_000_000)
     persona: str = PERSONA
