@@ -15,6 +15,7 @@ from taoxr.errors import TaoxrError
 _GROUP: Final = "taoxr.commands"
 # Kept here so that `taoxr --help` imports no part.
 _SUMMARIES: Final = {
+    "animate": "Make face frames for a recording.",
     "bench": "Measure how fast conversations and the bridge are.",
     "demo": "Converse with the avatar live and make a video of it.",
     "doctor": "Check this machine: engine, graphics, headset, sound, models.",

@@ -1,16 +1,14 @@
-"""``taoxr say``: speaks a text into a WAV file and its face frames into a JSON file."""
+"""``taoxr say``: speaks a text into a WAV file and its face frames into a JSON or CSV file."""
 
 import asyncio
-import json
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from taoxr.client import wav
+from taoxr.client import frames_file, wav
 from taoxr.client.cli_common import Target, client_for, console
-from taoxr.client.client import Speech
 from taoxr.errors import InvalidInputError
 
 app = typer.Typer(add_completion=False, help="Speak a text: WAV and face frames.")
@@ -20,17 +18,20 @@ app = typer.Typer(add_completion=False, help="Speak a text: WAV and face frames.
 def say(
     text: Annotated[str, typer.Argument(help="What to say; at most 4,000 characters.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="WAV file to write.")] = Path("say.wav"),
-    frames: Annotated[Path | None, typer.Option(help="JSON file to write the face frames to.")] = None,
+    frames: Annotated[
+        Path | None, typer.Option(help="File to write the face frames to: .json or .csv.")
+    ] = None,
     frame_rate: Annotated[float, typer.Option(help="Frames per second, 10 to 120.")] = 30.0,
     target: Target = None,
 ) -> None:
     """Speaks TEXT.
 
-    The JSON holds {"space", "names", "frame_rate", "sample_rate_hz", "frames": [{"time_us", "weights"}]}.
+    JSON holds {"space", "names", "frame_rate", "sample_rate_hz", "frames": [{"time_us", "weights"}]};
+    CSV has a column time_us and one for each name.
     """
-    for field, path in (("--out", out), ("--frames", frames)):
-        if path is not None and not path.parent.is_dir():
-            raise InvalidInputError(field, str(path), "a file in a folder that exists")
+    frames_file.check(out, field="--out", suffixes=())
+    if frames is not None:
+        frames_file.check(frames, field="--frames")
     asyncio.run(_say(text, out, frames, frame_rate, target))
 
 
@@ -45,20 +46,5 @@ async def _say(text: str, out: Path, frames: Path | None, frame_rate: float, tar
     seconds = len(speech.pcm) / speech.sample_rate_hz
     console.print(f"{out}: {seconds:.1f} s of speech, made in {took:.2f} s")
     if frames is not None:
-        frames.write_text(json.dumps(frames_json(speech)))
+        frames_file.write(frames, speech.face, field="--frames", sample_rate_hz=speech.sample_rate_hz)
         console.print(f"{frames}: {len(speech.face.times_us)} frames")
-
-
-def frames_json(speech: Speech) -> dict[str, object]:
-    """The content of the ``--frames`` file."""
-    rig = speech.face.rig
-    return {
-        "space": rig.space,
-        "names": list(rig.names),
-        "frame_rate": rig.frame_rate,
-        "sample_rate_hz": speech.sample_rate_hz,
-        "frames": [
-            {"time_us": int(time_us), "weights": [round(float(w), 5) for w in weights]}
-            for time_us, weights in zip(speech.face.times_us, speech.face.weights, strict=True)
-        ],
-    }
