@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
@@ -10,10 +9,11 @@ from typing import Any, Final
 from grpc import aio
 
 from taoxr import __version__
-from taoxr.errors import BusyError, InvalidInputError, UnavailableError
+from taoxr.errors import BusyError, InvalidInputError, NotFoundError, UnavailableError
 from taoxr.v1 import common_pb2, conversation_pb2_grpc
 from taoxr.v1 import conversation_pb2 as pb
-from taoxr_bridge import calls, validation
+from taoxr_bridge import calls, resume, validation
+from taoxr_bridge.journal import Journal
 from taoxr_bridge.session import Session
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech import Voice, chunks_of, open_voice, start_speech
@@ -25,14 +25,27 @@ from taoxr_bridge.tasks import nursery
 _RETRY_S: Final = 5.0
 # A client that opens a conversation right after its last one finds that one still being taken down.
 _HANDOVER_S: Final = 0.5
+# A client has its first request ready when it calls.
+_CONFIG_S: Final = 10.0
 
 
 class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
-    """Conversations, as many at once as the settings allow."""
+    """Conversations, as many at once as the settings allow.
 
-    def __init__(self, supervisor: Supervisor, settings: Settings) -> None:
+    Args:
+        supervisor: The workers.
+        settings: Limits and defaults.
+        journal: Keeps conversations, so that they can be resumed; None: they cannot.
+
+    Attributes:
+        sessions: The conversations that run, by their id.
+    """
+
+    def __init__(self, supervisor: Supervisor, settings: Settings, journal: Journal | None = None) -> None:
         self._workers = supervisor
         self._settings = settings
+        self._journal = journal
+        self.sessions: dict[str, Session] = {}
         self._active = 0
         self._freed = asyncio.Event()
 
@@ -42,16 +55,35 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         self, request_iterator: AsyncIterator[pb.ConverseRequest], context: Any
     ) -> None:
         """Runs one conversation."""
+        config = await _first_config(request_iterator)
+        rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
+        validation.check_config(config, rig.space)
+        if config.resume_token:
+            await self._take_over(config.resume_token)
         async with self._place():
-            first = await anext(request_iterator, None)
-            if first is None or first.WhichOneof("payload") != "config":
-                given = "no request" if first is None else first.WhichOneof("payload")
-                raise InvalidInputError("payload", given, "config as the first request")
-            rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
-            validation.check_config(first.config, rig.space)
-            voice = await self._voice("config.frame_rate", first.config.frame_rate)
-            session = Session(uuid.uuid4().hex[:12], first.config, rig, voice, self._workers, self._settings)
-            await session.run(request_iterator, _sender(context))
+            voice = await self._voice("config.frame_rate", config.frame_rate)
+            origin = resume.begin(self._journal)
+            if token := config.resume_token:
+                origin, config = resume.go_on(token, await resume.find(self._journal, token), config)
+            if origin.session_id in self.sessions:
+                raise BusyError("another stream has just resumed this conversation", _RETRY_S)
+            session = Session(origin, config, rig, voice, self._workers, self._settings, self._journal)
+            self.sessions[origin.session_id] = session
+            try:
+                await session.run(request_iterator, _sender(context))
+            finally:
+                del self.sessions[origin.session_id]
+
+    async def Watch(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, request: pb.WatchRequest, context: Any
+    ) -> None:
+        """Shows a conversation to somebody else."""
+        session = self.sessions.get(request.session_id)
+        if session is None:
+            raise NotFoundError(f"no conversation {request.session_id[:40]!r} runs here")
+        with session.audience.watch() as watcher:
+            async for response in watcher:
+                await context.write(pb.WatchResponse(response=response))
 
     async def Say(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
         self, request: pb.SayRequest, context: Any
@@ -80,6 +112,13 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             active_conversations=self._active,
         )
 
+    async def _take_over(self, token: str) -> None:
+        """Ends the stream that still holds a conversation, if its loss was not noticed yet."""
+        saved = await resume.find(self._journal, token)
+        if (session := self.sessions.get(saved.session_id)) is not None:
+            session.stop(UnavailableError("the conversation was resumed on another connection"))
+            await session.ended.wait()
+
     @asynccontextmanager
     async def _place(self) -> AsyncGenerator[None]:
         most = self._settings.max_conversations
@@ -101,6 +140,18 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         frame_rate = validation.frame_rate(field, frame_rate)
         tts, a2bs = self._workers["tts"], self._workers["a2bs"]
         return await open_voice(tts, a2bs, self._settings, frame_rate=frame_rate)
+
+
+async def _first_config(requests: AsyncIterator[pb.ConverseRequest]) -> pb.ConversationConfig:
+    try:
+        async with asyncio.timeout(_CONFIG_S):
+            first = await anext(requests, None)
+    except TimeoutError:
+        raise InvalidInputError("payload", "no request", f"config within {_CONFIG_S:.0f} s") from None
+    if first is None or first.WhichOneof("payload") != "config":
+        given = "no request" if first is None else first.WhichOneof("payload")
+        raise InvalidInputError("payload", given, "config as the first request")
+    return first.config
 
 
 def _sender(context: Any) -> Callable[[pb.ConverseResponse], Awaitable[None]]:

@@ -79,12 +79,13 @@ class History:
         earlier: Iterable[common_pb2.ChatMessage],
         max_chars: int,
     ) -> None:
-        self._fixed = [_message(common_pb2.ROLE_SYSTEM, system_prompt)]
-        for user, avatar in examples:
-            self._fixed.append(_message(common_pb2.ROLE_USER, user))
-            self._fixed.append(_message(common_pb2.ROLE_ASSISTANT, avatar))
+        self._fixed = _persona(system_prompt, examples)
         self._messages = list(earlier)
         self._max_chars = max_chars
+
+    def change_persona(self, system_prompt: str, examples: Iterable[tuple[str, str]]) -> None:
+        """Another system prompt and other examples; what was said stays."""
+        self._fixed = _persona(system_prompt, examples)
 
     def add_user(self, text: str) -> None:
         """The user said `text`."""
@@ -100,11 +101,23 @@ class History:
         """System prompt, examples and turns, oldest first."""
         return [*self._fixed, *self._messages]
 
+    def said(self) -> list[common_pb2.ChatMessage]:
+        """Turns only, oldest first."""
+        return [*self._messages]
+
     def _trim(self) -> None:
         if sum(len(m.content) for m in self._messages) <= self._max_chars:
             return
         while len(self._messages) > 1 and sum(len(m.content) for m in self._messages) > self._max_chars // 2:
             del self._messages[0]
+
+
+def _persona(system_prompt: str, examples: Iterable[tuple[str, str]]) -> list[common_pb2.ChatMessage]:
+    messages = [_message(common_pb2.ROLE_SYSTEM, system_prompt)]
+    for user, avatar in examples:
+        messages.append(_message(common_pb2.ROLE_USER, user))
+        messages.append(_message(common_pb2.ROLE_ASSISTANT, avatar))
+    return messages
 
 
 def _message(role: common_pb2.Role.ValueType, content: str) -> common_pb2.ChatMessage:

@@ -28,6 +28,7 @@ from taoxr_bridge.animation import AnimationService
 from taoxr_bridge.avatar_files import installed_folders
 from taoxr_bridge.avatar_service import AvatarService
 from taoxr_bridge.conversation import ConversationService
+from taoxr_bridge.journal import open_journal
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech_service import SpeechService
 from taoxr_bridge.supervisor import supervise
@@ -89,7 +90,10 @@ async def bridge(
             ready = all(workers[role].state is WorkerState.READY for role in roles)
             await health_service.set(name, status.SERVING if ready else status.NOT_SERVING)
 
-    async with supervise(external or {}, settings, on_state, token) as workers:
+    async with (
+        supervise(external or {}, settings, on_state, token) as workers,
+        open_journal(settings.resume_s) as journal,
+    ):
         server = aio.server(
             interceptors=(
                 ErrorInterceptor(),
@@ -98,7 +102,7 @@ async def bridge(
             ),
             options=(*SERVER_OPTIONS, ("grpc.max_receive_message_length", _MAX_REQUEST_BYTES)),
         )
-        conversations = ConversationService(workers, settings)
+        conversations = ConversationService(workers, settings, journal)
         conversation_pb2_grpc.add_ConversationServiceServicer_to_server(conversations, server)
         animation = AnimationService(workers, settings)
         animation_pb2_grpc.add_AnimationServiceServicer_to_server(animation, server)

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,26 +12,25 @@ from taoxr.errors import InvalidInputError, TaoxrError, UnavailableError
 from taoxr.rpc import status_of
 from taoxr.v1 import common_pb2
 from taoxr.v1 import conversation_pb2 as pb
-from taoxr.worker.v1 import ear_pb2, llm_pb2
-from taoxr_bridge import calls, validation
+from taoxr.worker.v1 import ear_pb2
+from taoxr_bridge import validation
+from taoxr_bridge.audience import Audience
 from taoxr_bridge.ear import Ear
-from taoxr_bridge.history import History
+from taoxr_bridge.idle import IdleWatch
+from taoxr_bridge.journal import Journal
+from taoxr_bridge.mind import Mind
+from taoxr_bridge.opening import opening, pong
 from taoxr_bridge.outbox import Outbox
 from taoxr_bridge.pacing import Pacer
+from taoxr_bridge.resume import Keeper, Origin
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech import Voice
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
-from taoxr_bridge.turn import Thinker, Turn
+from taoxr_bridge.turn import Turn
 
 _OUTBOX: Final = 64
-# A fixed default, so that runs repeat.
-_SEED: Final = 1
-
-
-class IdleError(TaoxrError):
-    """A conversation had no request for too long."""
 
 
 @dataclass(slots=True)
@@ -47,12 +45,17 @@ class Session:
     """State of one conversation.
 
     Args:
-        session_id: Name for logs.
-        config: First request, checked.
+        origin: Where it begins or goes on.
+        config: First request, checked; belongs to the session from now on.
         rig: What frames mean.
         voice: Voice and face.
         supervisor: The workers.
         settings: Limits and defaults.
+        journal: Where it is kept, so that it can be resumed.
+
+    Attributes:
+        audience: Who looks on.
+        ended: Set when the stream is over and the journal knows of it.
     """
 
     _tasks: asyncio.TaskGroup
@@ -60,35 +63,44 @@ class Session:
 
     def __init__(
         self,
-        session_id: str,
+        origin: Origin,
         config: pb.ConversationConfig,
         rig: common_pb2.RigDescription,
         voice: Voice,
         supervisor: Supervisor,
         settings: Settings,
+        journal: Journal | None = None,
     ) -> None:
-        self._id = session_id
+        self._id = origin.session_id
         self._config = config
         self._rig = rig
         self._voice = voice
         self._workers = supervisor
         self._settings = settings
-        self._log = structlog.get_logger().bind(session=session_id)
+        self._log = structlog.get_logger().bind(session=self._id)
         self._outbox = Outbox(_OUTBOX)
-        persona = config.system_prompt or settings.persona
-        examples = () if config.system_prompt else settings.examples
-        self._history = History(persona, examples, config.history, settings.history_chars)
+        self.audience = Audience()
+        self.ended = asyncio.Event()
+        self._stopped: asyncio.Future[TaoxrError] = asyncio.get_running_loop().create_future()
+        self._mind = Mind(supervisor["llm"], config, settings)
+        self._history = self._mind.history
+        self._keeper = Keeper(journal, origin, config, self._history)
+        self._muted = False
         self._push_to_talk = config.input_mode == pb.INPUT_MODE_PUSH_TO_TALK
         self._ear = self._make_ear() if config.HasField("audio_in") else None
-        self._epoch = 0
-        self._turns = 0
+        self._epoch = origin.epoch
+        self._turns = origin.turns
         self._speaking: _Speaking | None = None
         # Name of the user's turn that is heard, or empty; and when the newest one ended.
         self._listening = ""
         self._user_ended = time.monotonic()
         # Requests and the ear's results come from two tasks; turns change under this lock.
         self._turn_lock = asyncio.Lock()
-        self._last_request = time.monotonic()
+        self._idle = IdleWatch(
+            settings.idle_timeout_s,
+            lambda: self._active() is not None,
+            lambda left_s: self.announce_end(pb.GoingAway.REASON_IDLE, left_s),
+        )
 
     async def run(
         self,
@@ -101,15 +113,51 @@ class Session:
             InvalidInputError: A request has a wrong value.
             IdleError: No request came for too long.
         """
-        await self._tell("", pb.ConverseResponse(session_started=self._started()))
+        started = opening(self._id, self._config, self._rig, self._voice, self._settings)
+        await self._keeper.describe(started)
+        await self._tell("", pb.ConverseResponse(session_started=started))
+        try:
+            ended = await self._converse(requests, send)
+            # A connection that breaks can look like one that was half-closed, so only the word counts.
+            if ended:
+                self._keeper.forget()
+        except BaseException:
+            # The client may come back: what runs now is lost, but not what was said and heard.
+            lost = self._speaking if self._speaking and self._speaking.task.cancelled() else None
+            self._keeper.save(self._epoch, self._turns, lost and lost.turn)
+            raise
+        finally:
+            self.audience.close()
+            self.ended.set()
+
+    def stop(self, error: TaoxrError) -> None:
+        """Ends the stream with an error; the conversation can be resumed."""
+        if not self._stopped.done():
+            self._stopped.set_result(error)
+
+    async def announce_end(self, reason: pb.GoingAway.Reason.ValueType, left_s: float) -> None:
+        """Tells the client that the stream ends in so many seconds, and why."""
+        going = pb.GoingAway(reason=reason, time_left_us=round(left_s * 1e6))
+        await self._tell("", pb.ConverseResponse(going_away=going))
+
+    async def _wait_stopped(self) -> None:
+        raise await self._stopped
+
+    async def _converse(
+        self,
+        requests: AsyncIterator[pb.ConverseRequest],
+        send: Callable[[pb.ConverseResponse], Awaitable[None]],
+    ) -> bool:
         async with nursery() as tasks:
             self._tasks = tasks
             sending = tasks.create_task(self._send_all(send))
-            idle = tasks.create_task(self._watch_idle())
-            self._warming = tasks.create_task(self._warm_up())
+            running = (self._idle.run(), self._keeper.run(self._state), self._wait_stopped())
+            helpers = [tasks.create_task(helper) for helper in running]
+            self._warming = tasks.create_task(self._mind.warm_up())
             ear = tasks.create_task(self._ear.run()) if self._ear is not None else None
             ended = await self._read_all(requests)
-            idle.cancel()
+            for helper in helpers:
+                helper.cancel()
             self._warming.cancel()
             if ear is not None and self._ear is not None:
                 if ended:
@@ -124,13 +172,14 @@ class Session:
                     await self._speaking.task
             await self._outbox.close()
             await sending
+        return ended
 
     # Requests.
 
     async def _read_all(self, requests: AsyncIterator[pb.ConverseRequest]) -> bool:
         """Handles requests; True when the client said `end_session`, False when it just closed."""
         async for request in requests:
-            self._last_request = time.monotonic()
+            self._idle.alive()
             match request.WhichOneof("payload"):
                 case "audio":
                     await self._hear(request.audio.pcm)
@@ -146,6 +195,16 @@ class Session:
                 case "end_of_user_turn":
                     await self._require_ear("end_of_user_turn").end_utterance()
                     self._user_ended = time.monotonic()
+                case "mute":
+                    await self._on_mute(request.mute.muted)
+                case "update_config":
+                    validation.check_update(request.update_config)
+                    self._mind.update(request.update_config)
+                    self._keeper.save(*self._state())
+                case "tool_result":
+                    pass  # no call waits for it
+                case "ping":
+                    await self._tell("", pb.ConverseResponse(pong=pong(request.ping)))
                 case "end_session":
                     return True
                 case other:
@@ -158,7 +217,14 @@ class Session:
         ear = self._require_ear("audio")
         validation.check_pcm("audio.pcm", pcm)
         deaf = self._settings.barge_in == "none" and not self._push_to_talk and self._active() is not None
-        await ear.feed(bytes(len(pcm)) if deaf else pcm)
+        await ear.feed(bytes(len(pcm)) if deaf or self._muted else pcm)
+
+    async def _on_mute(self, muted: bool) -> None:
+        ear = self._require_ear("mute")
+        if muted and not self._muted and self._listening:
+            # The client may send nothing more, in which no silence could be heard.
+            await ear.end_utterance()
+        self._muted = muted
 
     async def _on_interrupt(self, interrupt: pb.Interrupt) -> None:
         validation.check_played("interrupt.played_us", interrupt.played_us)
@@ -258,22 +324,12 @@ class Session:
                 response.turn_id, response.epoch = turn_id, epoch
                 await self._outbox.put(response)
 
-            thinker = Thinker(self._workers["llm"], self._prompt(), self._settings.worker_wait_s)
-            turn = Turn(turn_id, thinker, self._voice, Pacer(self._settings.lead_us), stages, emit)
+            turn = Turn(
+                turn_id, self._mind.thinker(), self._voice, Pacer(self._settings.lead_us), stages, emit
+            )
             task = self._tasks.create_task(self._run_turn(turn), name=turn_id)
             self._speaking = _Speaking(turn, task)
-
-    async def _warm_up(self) -> None:
-        """Lets the language model read the persona while the user still thinks of what to say."""
-        request = self._prompt()
-        request.messages.add(role=common_pb2.ROLE_USER, content="Hello")
-        request.max_tokens = 1
-        try:
-            async with aclosing(calls.generate(self._workers["llm"], request, 1.0)) as responses:
-                async for _ in responses:
-                    pass
-        except TaoxrError as error:  # the first turn will find out by itself
-            self._log.info("warm-up failed", kind=type(error).__name__)
+            self._keeper.save(*self._state())
 
     async def _run_turn(self, turn: Turn) -> None:
         began = time.monotonic()
@@ -288,6 +344,7 @@ class Session:
             heard = turn.heard(turn.pacer.sent_us)
             self._log.info("turn done", turn=turn.turn_id, seconds=round(time.monotonic() - began, 2))
         self._history.add_assistant(heard)
+        self._keeper.save(self._epoch, self._turns)
 
     async def _interrupt(self, speaking: _Speaking, played_us: int | None = None) -> None:
         """Stops a turn; nothing of it is sent after this. The lock is held."""
@@ -300,6 +357,8 @@ class Session:
         await self._outbox.drop(turn.turn_id)
         self._epoch += 1
         self._history.add_assistant(heard)
+        self._speaking = None
+        self._keeper.save(*self._state())
         await self._tell_state(turn.turn_id, pb.TurnState.STATE_INTERRUPTED, heard)
         self._log.info("turn interrupted", turn=turn.turn_id, heard_chars=len(heard))
 
@@ -314,35 +373,16 @@ class Session:
             self._speaking = None
         return self._speaking
 
-    def _prompt(self) -> llm_pb2.GenerateRequest:
-        config, settings = self._config, self._settings
-        return llm_pb2.GenerateRequest(
-            messages=self._history.messages(),
-            max_tokens=config.max_answer_tokens or settings.max_answer_tokens,
-            temperature=config.temperature if config.HasField("temperature") else settings.temperature,
-            top_k=settings.top_k,
-            top_p=settings.top_p,
-            repetition_penalty=settings.repetition_penalty,
-            seed=config.seed or _SEED,
-        )
+    def _state(self) -> tuple[int, int, Turn | None]:
+        """What the journal wants to know: epoch, turns, and the turn that runs."""
+        speaking = self._active()
+        return self._epoch, self._turns, None if speaking is None else speaking.turn
 
     def _next_turn_id(self) -> str:
         self._turns += 1
         return f"turn-{self._turns}"
 
     # Responses.
-
-    def _started(self) -> pb.SessionStarted:
-        rig = common_pb2.RigDescription()
-        rig.CopyFrom(self._rig)
-        rig.frame_rate = self._voice.frame_rate
-        return pb.SessionStarted(
-            session_id=self._id,
-            audio_in=self._config.audio_in if self._config.HasField("audio_in") else None,
-            audio_out=common_pb2.AudioFormat(sample_rate_hz=self._voice.sample_rate_hz),
-            rig=rig,
-            lead_us=self._settings.lead_us,
-        )
 
     async def _tell(self, turn_id: str, response: pb.ConverseResponse) -> None:
         response.turn_id, response.epoch = turn_id, self._epoch
@@ -357,10 +397,4 @@ class Session:
     async def _send_all(self, send: Callable[[pb.ConverseResponse], Awaitable[None]]) -> None:
         async for response in self._outbox:
             await send(response)
-
-    async def _watch_idle(self) -> None:
-        limit = self._settings.idle_timeout_s
-        # ASYNC110: this waits for a time that keeps moving away, which no event tells.
-        while (idle := time.monotonic() - self._last_request) < limit or self._active() is not None:  # noqa: ASYNC110
-            await asyncio.sleep(max(limit - idle, 1.0))
-        raise IdleError(f"no request for {limit:.0f} s: the conversation has ended; open a new one")
+            self.audience.show(response)

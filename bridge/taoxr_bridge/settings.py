@@ -55,6 +55,7 @@ class Settings(BaseSettings):
         sentence_pause_ms: Silence after a sentence, on top of the voice's own.
         idle_timeout_s: A conversation without any request for so long is ended.
         a2f_max_clip_s: Longest clip that the Audio2Face-3D endpoint accepts.
+        resume_s: How long a conversation can be resumed after its connection was lost; 0 keeps no journal.
         worker_wait_s: How long a turn waits for a worker that is restarting or busy.
         start_timeout_s: How long a worker may take to load its model.
         hang_timeout_s: A worker that answers no health check for so long is killed and restarted.
@@ -87,6 +88,7 @@ class Settings(BaseSettings):
     sentence_pause_ms: int = Field(120, ge=0, le=2000)
     idle_timeout_s: float = Field(600.0, gt=0)
     a2f_max_clip_s: float = Field(300.0, gt=0)
+    resume_s: float = Field(300.0, ge=0, le=86400)
     worker_wait_s: float = Field(20.0, gt=0)
     start_timeout_s: float = Field(120.0, gt=0)
     hang_timeout_s: float = Field(60.0, gt=0)

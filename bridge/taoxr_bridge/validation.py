@@ -35,10 +35,20 @@ def check_config(config: pb.ConversationConfig, space: str) -> None:
         if message.role not in (common_pb2.ROLE_USER, common_pb2.ROLE_ASSISTANT):
             raise InvalidInputError(f"config.history[{i}].role", message.role, "ROLE_USER or ROLE_ASSISTANT")
         check_text(f"config.history[{i}].content", message.content)
-    if not 0 <= config.max_answer_tokens <= _MAX_TOKENS:
-        raise InvalidInputError("config.max_answer_tokens", config.max_answer_tokens, f"0 to {_MAX_TOKENS}")
-    if not 0 <= config.temperature <= 2:
-        raise InvalidInputError("config.temperature", config.temperature, "0 to 2")
+    _check_sampling("config", config)
+    if config.resume_token and (config.system_prompt or config.history):
+        field = "config.system_prompt" if config.system_prompt else "config.history"
+        raise InvalidInputError(field, "a value", "none together with resume_token")
+
+
+def check_update(update: pb.UpdateConfig) -> None:
+    """Checks a change of the config in mid-conversation.
+
+    Raises:
+        InvalidInputError: A field has a wrong value.
+    """
+    _check_length("update_config.system_prompt", update.system_prompt)
+    _check_sampling("update_config", update)
 
 
 def frame_rate(field: str, value: float) -> float:
@@ -95,6 +105,13 @@ def check_played(field: str, played_us: int) -> None:
     """
     if played_us < 0:
         raise InvalidInputError(field, played_us, "0 or more microseconds")
+
+
+def _check_sampling(field: str, config: pb.ConversationConfig | pb.UpdateConfig) -> None:
+    if not 0 <= config.max_answer_tokens <= _MAX_TOKENS:
+        raise InvalidInputError(f"{field}.max_answer_tokens", config.max_answer_tokens, f"0 to {_MAX_TOKENS}")
+    if not 0 <= config.temperature <= 2:
+        raise InvalidInputError(f"{field}.temperature", config.temperature, "0 to 2")
 
 
 def _check_length(field: str, text: str) -> None:
