@@ -28,6 +28,7 @@ from taoxr_bridge.animation import AnimationService
 from taoxr_bridge.avatar_files import installed_folders
 from taoxr_bridge.avatar_service import AvatarService
 from taoxr_bridge.conversation import ConversationService
+from taoxr_bridge.guard import GuardInterceptor
 from taoxr_bridge.journal import open_journal
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech_service import SpeechService
@@ -36,6 +37,8 @@ from taoxr_bridge.worker import ROLES, Worker, WorkerState
 
 # Above the limits of single fields, so that their errors name the field.
 _MAX_REQUEST_BYTES: Final = 1024 * 1024
+# Of one connection; above the usual `max_calls`, so that one call too many is told so and not kept waiting.
+_MAX_STREAMS: Final = 1024
 _STOP_GRACE_S: Final = 1.0
 # The workers that each service needs, for its health.
 _SERVICES: Final = {
@@ -99,8 +102,13 @@ async def bridge(
                 ErrorInterceptor(),
                 # Whoever watches whether the server is up need not know the secret.
                 *(() if secret is None else (TokenInterceptor(secret, (health.SERVICE_NAME,)),)),
+                GuardInterceptor(settings.stall_timeout_s, settings.max_calls, (health.SERVICE_NAME,)),
             ),
-            options=(*SERVER_OPTIONS, ("grpc.max_receive_message_length", _MAX_REQUEST_BYTES)),
+            options=(
+                *SERVER_OPTIONS,
+                ("grpc.max_receive_message_length", _MAX_REQUEST_BYTES),
+                ("grpc.max_concurrent_streams", _MAX_STREAMS),
+            ),
         )
         conversations = ConversationService(workers, settings, journal)
         conversation_pb2_grpc.add_ConversationServiceServicer_to_server(conversations, server)

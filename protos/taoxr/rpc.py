@@ -48,7 +48,7 @@ _SHOWN_CHARS: Final = 120
 # C-core's own minimum of 5 minutes would answer that with GOAWAY (too_many_pings). Two servers must
 # never share a port, which C-core would otherwise allow.
 SERVER_OPTIONS: Final[tuple[tuple[str, int], ...]] = (
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.keepalive_time_ms", 15_000),
     ("grpc.keepalive_timeout_ms", 5_000),

@@ -1,0 +1,133 @@
+"""What every call to the bridge is held to: requests that parse, clients that read, a number of calls."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import DecodeError
+from grpc import aio
+
+from taoxr.errors import BusyError, InvalidInputError, StalledError
+
+# A rough guess at how long other calls go on.
+_RETRY_S: Final = 1.0
+
+
+class GuardInterceptor(aio.ServerInterceptor):
+    """Refuses what would harm the server or leave the client without a clear status.
+
+    * A request that is no message of its type: `InvalidInputError` (gRPC itself would say UNKNOWN).
+    * A client that reads nothing of a stream for `stall_s`: `StalledError`. Until it reads, gRPC holds
+      the one message that could not be sent, and then the status; the handler and all it used is over.
+    * More than `most` calls at once: `BusyError`.
+
+    Args:
+        stall_s: How long a client may take to make room for one response.
+        most: Most calls at once.
+        exempt: Services, as "package.Service", that are left alone.
+    """
+
+    def __init__(self, stall_s: float, most: int, exempt: Sequence[str] = ()) -> None:
+        self._stall_s = stall_s
+        self._most = most
+        self._exempt = tuple(f"/{name}/" for name in exempt)
+        self._calls = 0
+
+    async def intercept_service(  # type: ignore[override]
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        """Wraps the handler that answers the call."""
+        handler = await continuation(handler_call_details)
+        if handler is None or str(handler_call_details.method).startswith(self._exempt):
+            return handler
+        return self._guarded(handler)
+
+    def _guarded(self, handler: Any) -> Any:
+        kind = ("stream" if handler.request_streaming else "unary") + (
+            "_stream" if handler.response_streaming else "_unary"
+        )
+        inner = getattr(handler, kind)
+
+        def parse(data: bytes) -> Any:
+            try:
+                return handler.request_deserializer(data)
+            except DecodeError:  # its text may hold a part of the request
+                raise InvalidInputError("request", f"{len(data)} bytes", "a message of this call") from None
+
+        def parsed(request: Any) -> Any:
+            return _Requests(request, parse) if handler.request_streaming else parse(request)
+
+        async def unary(request: Any, context: Any) -> Any:
+            with self._place():
+                return await inner(parsed(request), context)
+
+        async def stream(request: Any, context: Any) -> None:
+            patient = _PatientContext(context, self._stall_s)
+            with self._place():
+                responses = inner(parsed(request), patient)
+                if inspect.isawaitable(responses):  # a handler that calls context.write itself
+                    await responses
+                    return
+                async with aclosing(responses):
+                    async for response in responses:
+                        await patient.write(response)
+
+        make = getattr(grpc, f"{kind}_rpc_method_handler")
+        # Requests are parsed above, where an error can still become a status.
+        return make(
+            stream if handler.response_streaming else unary,
+            response_serializer=handler.response_serializer,
+        )
+
+    @contextmanager
+    def _place(self) -> Generator[None]:
+        if self._calls >= self._most:
+            raise BusyError(f"all {self._most} calls are taken; try again later", _RETRY_S)
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+
+
+class _Requests:
+    """Requests of a stream, parsed one by one. No generator: that would end when a wait is cancelled."""
+
+    def __init__(self, source: AsyncIterator[bytes], parse: Callable[[bytes], Any]) -> None:
+        self._source = source
+        self._parse = parse
+
+    def __aiter__(self) -> "_Requests":
+        return self
+
+    async def __anext__(self) -> Any:
+        return self._parse(await anext(self._source))
+
+
+class _PatientContext:
+    """A call's context whose `write` gives up after a while."""
+
+    def __init__(self, context: Any, patience_s: float) -> None:
+        self._context = context
+        self._patience_s = patience_s
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    async def write(self, message: Any) -> None:
+        """Sends a response.
+
+        Raises:
+            StalledError: The client made no room for it.
+        """
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await self._context.write(message)
+        except TimeoutError:
+            text = f"the client has read nothing for {self._patience_s:g} s; open a new call and read on"
+            raise StalledError(text) from None
