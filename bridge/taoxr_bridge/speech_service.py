@@ -39,6 +39,7 @@ class SpeechService(speech_pb2_grpc.SpeechServiceServicer):
             given = "no request" if first is None else first.WhichOneof("payload")
             raise InvalidInputError("payload", given, "config as the first request")
         config = self._listen_config(first.config)
+        await context.write(pb.RecognizeResponse(started=first.config.audio))
         requests = Pipe[ear_pb2.ListenRequest](_QUEUE)
         async with nursery() as tasks:
             # A task of its own: an error inside an iterator that gRPC reads would be lost.

@@ -83,11 +83,13 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.speeds: list[float] = []
 
     async def Synthesize(  # noqa: N802  the rpc's name
         self, request: tts_pb2.SynthesizeRequest, context: Any
     ) -> tts_pb2.SynthesizeResponse:
         self.texts.append(request.text)
+        self.speeds.append(request.speed)
         letters = [c for c in request.text if c.isalnum()]
         step = MS_PER_CHAR * 1000
         pcm = np.full(len(letters) * RATE * MS_PER_CHAR // 1000, 1000, "<i2")

@@ -9,7 +9,9 @@
                 ...
 """
 
-from taoxr.client.client import Client, FaceTrack, ServerInfo, Speech, Worker, connect
+from taoxr.client.avatars import Avatar, AvatarRig
+from taoxr.client.client import Client, ServerInfo, Worker, connect
+from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
 from taoxr.client.conversation import Conversation, ConversationOptions, InputMode
 from taoxr.client.events import (
     Event,
@@ -28,6 +30,9 @@ from taoxr.client.events import (
 from taoxr.client.private_bridge import private_bridge
 
 __all__ = [
+    "AnimatedText",
+    "Avatar",
+    "AvatarRig",
     "Client",
     "Conversation",
     "ConversationOptions",
@@ -42,6 +47,7 @@ __all__ = [
     "SessionStarted",
     "Speech",
     "SpeechActivity",
+    "SpokenText",
     "State",
     "TextDelta",
     "Transcript",

@@ -1,7 +1,7 @@
 """The Python client of the bridge."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,10 @@ import numpy as np
 from grpc import aio
 from numpy.typing import NDArray
 
-from taoxr.client import events
+from taoxr.client import avatars, events, speech
+from taoxr.client.avatars import Avatar, AvatarRig
 from taoxr.client.channel import open_channel
+from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
 from taoxr.client.conversation import Conversation, ConversationOptions
 from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
@@ -22,38 +24,6 @@ from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
 from taoxr.v1.conversation_pb2_grpc import ConversationServiceStub
 
 _AUDIO_BYTES: Final = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FaceTrack:
-    """Frames of a clip.
-
-    Attributes:
-        rig: What the columns mean.
-        times_us: int64 [k], microseconds since the clip's first sample.
-        weights: float32 [k, names of the rig].
-    """
-
-    rig: events.Rig
-    times_us: NDArray[np.int64]
-    weights: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Speech:
-    """A spoken text.
-
-    Attributes:
-        pcm: int16 [n], mono.
-        sample_rate_hz: Rate of `pcm`.
-        face: Frames on the clock of `pcm`.
-        phonemes: Phonemes on the clock of `pcm`.
-    """
-
-    pcm: NDArray[np.int16]
-    sample_rate_hz: int
-    face: FaceTrack
-    phonemes: tuple[events.Phoneme, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +57,7 @@ class Client:
     def __init__(self, channel: aio.Channel) -> None:
         self._conversations = ConversationServiceStub(channel)
         self._animation = AnimationServiceStub(channel)
+        self._channel = channel
 
     def converse(self, options: ConversationOptions | None = None) -> Conversation:
         """A conversation, to be entered with ``async with``."""
@@ -171,6 +142,85 @@ class Client:
         if rig is None:
             raise UnavailableError("the server ended without an answer; look at its log")
         return FaceTrack(rig, *events.frames_from_proto(frames, len(rig.names)))
+
+    async def animate_text(self, text: str, *, frame_rate: float = 0.0) -> AnimatedText:
+        """The face of `text` (at most 4,000 characters) as the server's voice would speak it."""
+        rig: events.Rig | None = None
+        clauses: list[animation_pb2.AnimatedClause] = []
+        request = animation_pb2.AnimateTextRequest(text=text, frame_rate=frame_rate)
+        call = self._animation.AnimateText(request)
+        try:
+            async for response in call:
+                if response.WhichOneof("payload") == "started":
+                    rig = events.rig_from_proto(response.started)
+                else:
+                    clauses.append(response.clause)
+        except aio.AioRpcError as error:
+            raise error_of(error) from error
+        finally:
+            call.cancel()
+        if rig is None:
+            raise UnavailableError("the server ended without an answer; look at its log")
+        frames = [frame for clause in clauses for frame in clause.frames]
+        phonemes = tuple(events.phoneme_from_proto(p) for clause in clauses for p in clause.phonemes)
+        face = FaceTrack(rig, *events.frames_from_proto(frames, len(rig.names)))
+        return AnimatedText(face, phonemes, max((clause.end_us for clause in clauses), default=0))
+
+    async def synthesize(self, text: str, *, speed: float = 0.0) -> SpokenText:
+        """Speaks `text` (at most 4,000 characters) without a face; `speed` is 0.5 to 2, 0 the voice's own."""
+        return await speech.synthesize(self._channel, text, speed)
+
+    def recognize(
+        self,
+        audio: AsyncIterable[NDArray[np.int16]],
+        sample_rate_hz: int,
+        *,
+        push_to_talk: bool = False,
+        partials: bool = False,
+        endpoint_silence_ms: int = 0,
+    ) -> AsyncGenerator[events.SpeechActivity | events.Transcript]:
+        """Recognises speech as it comes; close the generator early with ``contextlib.aclosing``.
+
+        Args:
+            audio: int16 [n], mono, in pieces of any length; its end ends the recognition.
+            sample_rate_hz: 8000 to 48000.
+            push_to_talk: All of it is one utterance; otherwise silence ends an utterance.
+            partials: Tells transcripts of an utterance that still goes on.
+            endpoint_silence_ms: Silence that ends an utterance, up to 5,000; 0 is the server's default.
+
+        Yields:
+            What is heard; times count from the first sample.
+        """
+        config = speech.recognize_config(
+            sample_rate_hz,
+            push_to_talk=push_to_talk,
+            partials=partials,
+            endpoint_silence_ms=endpoint_silence_ms,
+        )
+        return speech.recognize(self._channel, audio, config)
+
+    async def avatars(self) -> tuple[Avatar, ...]:
+        """The avatars that the server gives away, the default one first."""
+        return await avatars.list_avatars(self._channel)
+
+    async def avatar_rig(self, avatar_id: str = "") -> AvatarRig:
+        """What drives an avatar; an empty id means the default one."""
+        return await avatars.get_rig(self._channel, avatar_id)
+
+    async def download_avatar(self, path: Path, avatar_id: str = "") -> Avatar:
+        """Downloads an avatar to `path`, complete and verified or not at all.
+
+        What was loaded before the connection broke stays in a hidden file beside `path`; the next
+        call goes on from there.
+
+        Args:
+            path: The `.nnr` file to write; its folder must exist.
+            avatar_id: Which avatar; empty means the default one.
+
+        Returns:
+            The avatar.
+        """
+        return await avatars.download(self._channel, path, avatar_id)
 
     async def server_info(self) -> ServerInfo:
         """What the bridge can do and how its workers are."""

@@ -207,6 +207,25 @@ def frames_from_proto(
     return times, weights
 
 
+def phoneme_from_proto(phoneme: common_pb2.PhonemeTiming) -> Phoneme:
+    """The dataclass of a ``PhonemeTiming``."""
+    return Phoneme(phoneme.symbol, phoneme.start_us, phoneme.end_us)
+
+
+def speech_activity_from_proto(
+    activity: pb.SpeechActivity, *, seq: int = 0, turn_id: str = "", epoch: int = 0
+) -> SpeechActivity:
+    """The dataclass of a ``SpeechActivity``."""
+    return SpeechActivity(seq, turn_id, epoch, activity.kind == activity.KIND_STARTED, activity.offset_us)
+
+
+def transcript_from_proto(
+    said: pb.Transcript, *, seq: int = 0, turn_id: str = "", epoch: int = 0
+) -> Transcript:
+    """The dataclass of a ``Transcript``."""
+    return Transcript(seq, turn_id, epoch, said.text, said.is_final, said.start_us, said.end_us)
+
+
 def media_from_proto(
     media: pb.MediaChunk, started: SessionStarted, *, seq: int = 0, turn_id: str = "", epoch: int = 0
 ) -> MediaChunk:
@@ -216,7 +235,7 @@ def media_from_proto(
         seq, turn_id, epoch, media.start_us, started.audio_out_hz,
         np.frombuffer(media.pcm, "<i2").astype(np.int16, copy=False), times, weights,
         media.clause, media.clause_text,
-        tuple(Phoneme(p.symbol, p.start_us, p.end_us) for p in media.phonemes), media.last,
+        tuple(map(phoneme_from_proto, media.phonemes)), media.last,
     )  # fmt: skip
 
 
@@ -238,23 +257,21 @@ def from_proto(response: pb.ConverseResponse, started: SessionStarted | None) ->
     Returns:
         None for a payload that this version does not know (a newer server's).
     """
-    head = (response.seq, response.turn_id, response.epoch)
+    seq, turn_id, epoch = head = (response.seq, response.turn_id, response.epoch)
     match response.WhichOneof("payload"):
         case "session_started":
             return session_from_proto(response.session_started, seq=response.seq, epoch=response.epoch)
         case "speech_activity":
             activity = response.speech_activity
-            return SpeechActivity(*head, activity.kind == activity.KIND_STARTED, activity.offset_us)
+            return speech_activity_from_proto(activity, seq=seq, turn_id=turn_id, epoch=epoch)
         case "transcript":
-            said = response.transcript
-            return Transcript(*head, said.text, said.is_final, said.start_us, said.end_us)
+            return transcript_from_proto(response.transcript, seq=seq, turn_id=turn_id, epoch=epoch)
         case "turn":
             state = _STATES.get(response.turn.state)
             return None if state is None else TurnState(*head, state, response.turn.heard_text)
         case "text_delta":
             return TextDelta(*head, response.text_delta.text)
         case "media" if started is not None:
-            seq, turn_id, epoch = head
             return media_from_proto(response.media, started, seq=seq, turn_id=turn_id, epoch=epoch)
         case "metrics":
             m = response.metrics

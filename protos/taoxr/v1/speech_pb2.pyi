@@ -115,8 +115,13 @@ class RecognizeResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    STARTED_FIELD_NUMBER: _builtins.int
     SPEECH_ACTIVITY_FIELD_NUMBER: _builtins.int
     TRANSCRIPT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def started(self) -> _common_pb2.AudioFormat:
+        """Format that is heard; the first response, and only that."""
+
     @_builtins.property
     def speech_activity(self) -> _conversation_pb2.SpeechActivity:
         """Speech began or stopped."""
@@ -128,14 +133,15 @@ class RecognizeResponse(_message.Message):
     def __init__(
         self,
         *,
+        started: _common_pb2.AudioFormat | None = ...,
         speech_activity: _conversation_pb2.SpeechActivity | None = ...,
         transcript: _conversation_pb2.Transcript | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_activity", b"speech_activity", "transcript", b"transcript"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_activity", b"speech_activity", "started", b"started", "transcript", b"transcript"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_activity", b"speech_activity", "transcript", b"transcript"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_activity", b"speech_activity", "started", b"started", "transcript", b"transcript"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["speech_activity", "transcript"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "speech_activity", "transcript"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 

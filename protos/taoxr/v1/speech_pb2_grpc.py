@@ -53,7 +53,7 @@ class SpeechServiceServicer:
 
     def Recognize(self, request_iterator, context):
         """Speech to text. First request is `config`, then audio; half-close ends the stream, after the
-        transcript of what was being said.
+        transcript of what was being said. `started` comes first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

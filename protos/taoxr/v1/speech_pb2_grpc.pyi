@@ -35,7 +35,7 @@ class SpeechServiceStub:
     def __new__(cls, channel: _aio.Channel) -> SpeechServiceAsyncStub: ...
     Recognize: _grpc.StreamStreamMultiCallable[_speech_pb2.RecognizeRequest, _speech_pb2.RecognizeResponse]
     """Speech to text. First request is `config`, then audio; half-close ends the stream, after the
-    transcript of what was being said.
+    transcript of what was being said. `started` comes first.
     """
     Synthesize: _grpc.UnaryStreamMultiCallable[_speech_pb2.SynthesizeRequest, _speech_pb2.SynthesizeResponse]
     """Text to speech, clause by clause, as fast as the client takes it. `started` comes first."""
@@ -47,7 +47,7 @@ class SpeechServiceAsyncStub(SpeechServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Recognize: _aio.StreamStreamMultiCallable[_speech_pb2.RecognizeRequest, _speech_pb2.RecognizeResponse]  # type: ignore[assignment]
     """Speech to text. First request is `config`, then audio; half-close ends the stream, after the
-    transcript of what was being said.
+    transcript of what was being said. `started` comes first.
     """
     Synthesize: _aio.UnaryStreamMultiCallable[_speech_pb2.SynthesizeRequest, _speech_pb2.SynthesizeResponse]  # type: ignore[assignment]
     """Text to speech, clause by clause, as fast as the client takes it. `started` comes first."""
@@ -62,7 +62,7 @@ class SpeechServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_speech_pb2.RecognizeResponse], _abc.AsyncIterator[_speech_pb2.RecognizeResponse]]:
         """Speech to text. First request is `config`, then audio; half-close ends the stream, after the
-        transcript of what was being said.
+        transcript of what was being said. `started` comes first.
         """
 
     @_abc_1.abstractmethod
