@@ -107,9 +107,16 @@ def test_partials_grow_into_the_final(speak: Speak, open_stream: Open) -> None:
     assert kinds == [False] * (len(kinds) - 1) + [True]
     partials = [u.text for u in transcripts(responses, final=False)]
     assert len(partials) >= 3
-    assert len(set(partials)) == len(partials)
+    unstable = [u.text for u in transcripts(responses, final=False) if not u.is_stable]
+    assert len(set(unstable)) == len(unstable)
     assert words(partials[0])[:2] == ["please", "tell"]
     assert len(words(partials[0])) < len(words(TEXTS[1]))
+
+
+def test_a_stable_partial_comes_before_the_final_and_says_the_same(speak: Speak, open_stream: Open) -> None:
+    stream, pcm = open_stream(stable_partials=True), speak(TEXTS[0])
+    partial, final = transcripts(hear(stream, pcm), final=False), transcripts(hear(open_stream(), pcm))
+    assert [(u.text, u.is_stable) for u in partial] == [(final[0].text, True)]
 
 
 def test_the_final_is_ready_when_its_end_is_certain(speak: Speak, open_stream: Open) -> None:

@@ -108,8 +108,14 @@ class EarRole(ear_pb2_grpc.EarServiceServicer):
             size = max(1, round(_SLICE_S * stream.sample_rate_hz))
             parts = [samples[i : i + size] for i in range(0, len(samples), size)]
             slices = [lambda part=part: stream.listen(part) for part in parts]
+        elif payload == "playback":
+            await self._thread.run(stream.play, request.playback)
+            return
+        elif payload == "playback_stopped":
+            await self._thread.run(stream.stop_playback, request.playback_stopped.offset_us)
+            return
         else:
-            raise InvalidInputError("payload", payload, "`pcm` or `end_of_utterance` after the config")
+            raise InvalidInputError("payload", payload, "no second `config`")
         for piece in slices:
             for response in await self._thread.run(piece):
                 yield response

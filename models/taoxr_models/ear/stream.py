@@ -19,8 +19,16 @@ from numpy.typing import NDArray
 
 from taoxr.engine import Module
 from taoxr.errors import InvalidInputError
-from taoxr.worker.v1.ear_pb2 import ListenConfig, ListenResponse, SpeechStarted, SpeechStopped, Utterance
+from taoxr.worker.v1.ear_pb2 import (
+    ListenConfig,
+    ListenResponse,
+    Playback,
+    SpeechStarted,
+    SpeechStopped,
+    Utterance,
+)
 from taoxr_models.dsp.resample import RATE, To16k, check_rate
+from taoxr_models.ear.avatar_voice import AvatarVoice
 from taoxr_models.ear.recording import Recording
 from taoxr_models.ear.segmenter import PieceEnded, Segmenter, SpeechBegan, SpeechPaused, UtteranceEnded
 from taoxr_models.ear.vad import FRAME, VoiceActivity
@@ -57,6 +65,7 @@ class _Job:
     start: int
     end: int
     recognition: Recognition
+    stable: bool = False  # recognised at a pause: the final text, if the pause lasts
     compute_us: int = 0
 
     def step(self) -> None:
@@ -121,8 +130,10 @@ class EarStream:
         self.sample_rate_hz = config.sample_rate_hz
         self._whisper = whisper
         self._partials = config.partials
+        self._stable_partials = config.stable_partials
         self._resampler = To16k(config.sample_rate_hz)
         self._activity = VoiceActivity(vad)
+        self._avatar = None if config.echo_cancelled else AvatarVoice()
         self._segmenter = Segmenter(
             None if config.push_to_talk else _frames(endpoint_ms / 1000),
             piece_silence=_frames(_PIECE_SILENCE_S),
@@ -138,7 +149,7 @@ class EarStream:
         self._spare: _Job | None = None
         self._guess: _Job | None = None  # finished or running recognition up to a pause
         self._next_partial = 0
-        self._told = ""
+        self._told = ("", False)  # newest partial, and whether it was stable
 
     @property
     def must_work(self) -> bool:
@@ -157,11 +168,28 @@ class EarStream:
         while self._analysed + FRAME <= self._recording.end:
             frame = self._recording.cut(self._analysed, self._analysed + FRAME)
             self._analysed += FRAME
-            for event in self._segmenter.push(self._activity.probability(frame)):
+            probability = self._activity.probability(frame)
+            if self._avatar is not None:
+                probability *= self._avatar.unexplained(frame)
+            for event in self._segmenter.push(probability):
                 out.extend(self._on_event(event))
         self._plan_partial()
         self._recording.forget_before(self._needed_from())
         return out
+
+    def play(self, playback: Playback) -> None:
+        """The user's loudspeaker will play this.
+
+        Raises:
+            InvalidInputError: A value is out of range.
+        """
+        if self._avatar is not None:
+            self._avatar.play(playback)
+
+    def stop_playback(self, offset_us: int) -> None:
+        """The loudspeaker is silent from this position on."""
+        if self._avatar is not None:
+            self._avatar.stop(offset_us * RATE // 1_000_000)
 
     def end_utterance(self) -> list[ListenResponse]:
         """Ends the utterance here; exactly one final transcript follows."""
@@ -189,7 +217,10 @@ class EarStream:
                 return []
             case _Final(utterance, end):
                 self._required.popleft()
-                return [self._transcript(utterance, " ".join(utterance.texts), end, utterance.compute_us)]
+                text = " ".join(utterance.texts)
+                if self._is_echo(utterance, text, end):
+                    text = ""
+                return [self._transcript(utterance, text, end, utterance.compute_us)]
 
     def _work_spare(self) -> list[ListenResponse]:
         job = self._spare
@@ -201,10 +232,20 @@ class EarStream:
         self._spare = None
         self._next_partial = max(self._next_partial, self._analysed + _PARTIAL_REST)
         text = " ".join([*self._utterance.texts, *([job.recognition.text] if job.recognition.text else [])])
-        if not self._partials or text in ("", self._told):
+        told = (text, job.stable)
+        wanted = self._partials or (self._stable_partials and job.stable)
+        if not wanted or not text or told in (self._told, (self._told[0], False)):
             return []
-        self._told = text
-        return [self._transcript(self._utterance, text, self._analysed, job.compute_us, final=False)]
+        if self._is_echo(self._utterance, text, self._analysed):
+            return []
+        self._told = told
+        partial = self._transcript(self._utterance, text, self._analysed, job.compute_us, final=False)
+        partial.utterance.is_stable = job.stable
+        return [partial]
+
+    def _is_echo(self, utterance: _Utterance, text: str, end: int) -> bool:
+        start = utterance.opened if utterance.start is None else utterance.start
+        return self._avatar is not None and self._avatar.said(text, start, end)
 
     def _on_event(self, event: object) -> Generator[ListenResponse]:
         match event:
@@ -216,6 +257,7 @@ class EarStream:
                 yield ListenResponse(speech_started=SpeechStarted(offset_us=_us(at)))
             case SpeechPaused(start, end):
                 self._guess = self._spare = self._job(*self._span(start, end))
+                self._guess.stable = True
                 self._next_partial = self._analysed + _PARTIAL_EVERY
             case PieceEnded(start, end, cut):
                 self._end_piece(start, end, cut)
@@ -248,7 +290,7 @@ class EarStream:
         end = self._utterance.end if self._utterance.start is not None else self._analysed
         self._required.append(_Final(self._utterance, end))
         self._utterance = _Utterance(self._analysed)
-        self._told = ""
+        self._told = ("", False)
 
     def _plan_partial(self) -> None:
         start = self._segmenter.piece_start

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/ear.proto\x12\x0ftaoxr.worker.v1\"\x97\x01\n\rListenRequest\x12/\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1d.taoxr.worker.v1.ListenConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x12;\n\x10\x65nd_of_utterance\x18\x03 \x01(\x0b\x32\x1f.taoxr.worker.v1.EndOfUtteranceH\x00\x42\t\n\x07payload\"k\n\x0cListenConfig\x12\x16\n\x0esample_rate_hz\x18\x01 \x01(\x05\x12\x14\n\x0cpush_to_talk\x18\x02 \x01(\x08\x12\x10\n\x08partials\x18\x03 \x01(\x08\x12\x1b\n\x13\x65ndpoint_silence_ms\x18\x04 \x01(\x05\"\x10\n\x0e\x45ndOfUtterance\"\xc0\x01\n\x0eListenResponse\x12\x38\n\x0espeech_started\x18\x01 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStartedH\x00\x12\x38\n\x0espeech_stopped\x18\x02 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStoppedH\x00\x12/\n\tutterance\x18\x03 \x01(\x0b\x32\x1a.taoxr.worker.v1.UtteranceH\x00\x42\t\n\x07payload\"\"\n\rSpeechStarted\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\"\n\rSpeechStopped\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"a\n\tUtterance\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08is_final\x18\x02 \x01(\x08\x12\x10\n\x08start_us\x18\x03 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x04 \x01(\x03\x12\x12\n\ncompute_us\x18\x05 \x01(\x03\x32[\n\nEarService\x12M\n\x06Listen\x12\x1e.taoxr.worker.v1.ListenRequest\x1a\x1f.taoxr.worker.v1.ListenResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/ear.proto\x12\x0ftaoxr.worker.v1\"\x84\x02\n\rListenRequest\x12/\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1d.taoxr.worker.v1.ListenConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x12;\n\x10\x65nd_of_utterance\x18\x03 \x01(\x0b\x32\x1f.taoxr.worker.v1.EndOfUtteranceH\x00\x12-\n\x08playback\x18\x04 \x01(\x0b\x32\x19.taoxr.worker.v1.PlaybackH\x00\x12<\n\x10playback_stopped\x18\x05 \x01(\x0b\x32 .taoxr.worker.v1.PlaybackStoppedH\x00\x42\t\n\x07payload\"\x9c\x01\n\x0cListenConfig\x12\x16\n\x0esample_rate_hz\x18\x01 \x01(\x05\x12\x14\n\x0cpush_to_talk\x18\x02 \x01(\x08\x12\x10\n\x08partials\x18\x03 \x01(\x08\x12\x1b\n\x13\x65ndpoint_silence_ms\x18\x04 \x01(\x05\x12\x16\n\x0e\x65\x63ho_cancelled\x18\x05 \x01(\x08\x12\x17\n\x0fstable_partials\x18\x06 \x01(\x08\"\x10\n\x0e\x45ndOfUtterance\"P\n\x08Playback\x12\x0b\n\x03pcm\x18\x01 \x01(\x0c\x12\x16\n\x0esample_rate_hz\x18\x02 \x01(\x05\x12\x11\n\toffset_us\x18\x03 \x01(\x03\x12\x0c\n\x04text\x18\x04 \x01(\t\"$\n\x0fPlaybackStopped\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\xc0\x01\n\x0eListenResponse\x12\x38\n\x0espeech_started\x18\x01 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStartedH\x00\x12\x38\n\x0espeech_stopped\x18\x02 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStoppedH\x00\x12/\n\tutterance\x18\x03 \x01(\x0b\x32\x1a.taoxr.worker.v1.UtteranceH\x00\x42\t\n\x07payload\"\"\n\rSpeechStarted\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\"\n\rSpeechStopped\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"t\n\tUtterance\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08is_final\x18\x02 \x01(\x08\x12\x10\n\x08start_us\x18\x03 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x04 \x01(\x03\x12\x12\n\ncompute_us\x18\x05 \x01(\x03\x12\x11\n\tis_stable\x18\x06 \x01(\x08\x32[\n\nEarService\x12M\n\x06Listen\x12\x1e.taoxr.worker.v1.ListenRequest\x1a\x1f.taoxr.worker.v1.ListenResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,19 +32,23 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'taoxr.worker.v1.ear_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_LISTENREQUEST']._serialized_start=47
-  _globals['_LISTENREQUEST']._serialized_end=198
-  _globals['_LISTENCONFIG']._serialized_start=200
-  _globals['_LISTENCONFIG']._serialized_end=307
-  _globals['_ENDOFUTTERANCE']._serialized_start=309
-  _globals['_ENDOFUTTERANCE']._serialized_end=325
-  _globals['_LISTENRESPONSE']._serialized_start=328
-  _globals['_LISTENRESPONSE']._serialized_end=520
-  _globals['_SPEECHSTARTED']._serialized_start=522
-  _globals['_SPEECHSTARTED']._serialized_end=556
-  _globals['_SPEECHSTOPPED']._serialized_start=558
-  _globals['_SPEECHSTOPPED']._serialized_end=592
-  _globals['_UTTERANCE']._serialized_start=594
-  _globals['_UTTERANCE']._serialized_end=691
-  _globals['_EARSERVICE']._serialized_start=693
-  _globals['_EARSERVICE']._serialized_end=784
+  _globals['_LISTENREQUEST']._serialized_end=307
+  _globals['_LISTENCONFIG']._serialized_start=310
+  _globals['_LISTENCONFIG']._serialized_end=466
+  _globals['_ENDOFUTTERANCE']._serialized_start=468
+  _globals['_ENDOFUTTERANCE']._serialized_end=484
+  _globals['_PLAYBACK']._serialized_start=486
+  _globals['_PLAYBACK']._serialized_end=566
+  _globals['_PLAYBACKSTOPPED']._serialized_start=568
+  _globals['_PLAYBACKSTOPPED']._serialized_end=604
+  _globals['_LISTENRESPONSE']._serialized_start=607
+  _globals['_LISTENRESPONSE']._serialized_end=799
+  _globals['_SPEECHSTARTED']._serialized_start=801
+  _globals['_SPEECHSTARTED']._serialized_end=835
+  _globals['_SPEECHSTOPPED']._serialized_start=837
+  _globals['_SPEECHSTOPPED']._serialized_end=871
+  _globals['_UTTERANCE']._serialized_start=873
+  _globals['_UTTERANCE']._serialized_end=989
+  _globals['_EARSERVICE']._serialized_start=991
+  _globals['_EARSERVICE']._serialized_end=1082
 # @@protoc_insertion_point(module_scope)

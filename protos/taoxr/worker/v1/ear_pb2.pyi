@@ -23,6 +23,8 @@ class ListenRequest(_message.Message):
     CONFIG_FIELD_NUMBER: _builtins.int
     PCM_FIELD_NUMBER: _builtins.int
     END_OF_UTTERANCE_FIELD_NUMBER: _builtins.int
+    PLAYBACK_FIELD_NUMBER: _builtins.int
+    PLAYBACK_STOPPED_FIELD_NUMBER: _builtins.int
     pcm: _builtins.bytes
     """Mono s16le PCM at ListenConfig.sample_rate_hz."""
     @_builtins.property
@@ -31,18 +33,28 @@ class ListenRequest(_message.Message):
     def end_of_utterance(self) -> Global___EndOfUtterance:
         """Ends the utterance now (push-to-talk)."""
 
+    @_builtins.property
+    def playback(self) -> Global___Playback:
+        """What the user's loudspeaker plays, told before it is heard. The ear takes it for no speech of the user."""
+
+    @_builtins.property
+    def playback_stopped(self) -> Global___PlaybackStopped:
+        """Playback was cut off."""
+
     def __init__(
         self,
         *,
         config: Global___ListenConfig | None = ...,
         pcm: _builtins.bytes = ...,
         end_of_utterance: Global___EndOfUtterance | None = ...,
+        playback: Global___Playback | None = ...,
+        playback_stopped: Global___PlaybackStopped | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "end_of_utterance", b"end_of_utterance", "payload", b"payload", "pcm", b"pcm"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "end_of_utterance", b"end_of_utterance", "payload", b"payload", "pcm", b"pcm", "playback", b"playback", "playback_stopped", b"playback_stopped"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "end_of_utterance", b"end_of_utterance", "payload", b"payload", "pcm", b"pcm"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "end_of_utterance", b"end_of_utterance", "payload", b"payload", "pcm", b"pcm", "playback", b"playback", "playback_stopped", b"playback_stopped"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "pcm", "end_of_utterance"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "pcm", "end_of_utterance", "playback", "playback_stopped"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -56,6 +68,8 @@ class ListenConfig(_message.Message):
     PUSH_TO_TALK_FIELD_NUMBER: _builtins.int
     PARTIALS_FIELD_NUMBER: _builtins.int
     ENDPOINT_SILENCE_MS_FIELD_NUMBER: _builtins.int
+    ECHO_CANCELLED_FIELD_NUMBER: _builtins.int
+    STABLE_PARTIALS_FIELD_NUMBER: _builtins.int
     sample_rate_hz: _builtins.int
     """8000 to 48000; the ear resamples to 16000."""
     push_to_talk: _builtins.bool
@@ -63,6 +77,10 @@ class ListenConfig(_message.Message):
     partials: _builtins.bool
     endpoint_silence_ms: _builtins.int
     """Silence that ends an utterance, in milliseconds; 0 means the default."""
+    echo_cancelled: _builtins.bool
+    """True: the caller's audio holds no echo of `playback`, which is then ignored."""
+    stable_partials: _builtins.bool
+    """True: partials that are stable come even when `partials` is false."""
     def __init__(
         self,
         *,
@@ -70,10 +88,12 @@ class ListenConfig(_message.Message):
         push_to_talk: _builtins.bool = ...,
         partials: _builtins.bool = ...,
         endpoint_silence_ms: _builtins.int = ...,
+        echo_cancelled: _builtins.bool = ...,
+        stable_partials: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["endpoint_silence_ms", b"endpoint_silence_ms", "partials", b"partials", "push_to_talk", b"push_to_talk", "sample_rate_hz", b"sample_rate_hz"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["echo_cancelled", b"echo_cancelled", "endpoint_silence_ms", b"endpoint_silence_ms", "partials", b"partials", "push_to_talk", b"push_to_talk", "sample_rate_hz", b"sample_rate_hz", "stable_partials", b"stable_partials"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -93,6 +113,62 @@ class EndOfUtterance(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___EndOfUtterance: _TypeAlias = EndOfUtterance  # noqa: Y015
+
+@_typing.final
+class Playback(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PCM_FIELD_NUMBER: _builtins.int
+    SAMPLE_RATE_HZ_FIELD_NUMBER: _builtins.int
+    OFFSET_US_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    pcm: _builtins.bytes
+    """Mono s16le PCM, at most 256 KiB. A piece that begins about where the one before ended is taken to follow
+    it without a gap.
+    """
+    sample_rate_hz: _builtins.int
+    """8000 to 48000."""
+    offset_us: _builtins.int
+    """When it is heard, on the clock of the stream's own audio in microseconds; a guess that may be 1 s too
+    early or 0.2 s too late.
+    """
+    text: _builtins.str
+    """Words that begin in this piece; empty in a piece that goes on with them."""
+    def __init__(
+        self,
+        *,
+        pcm: _builtins.bytes = ...,
+        sample_rate_hz: _builtins.int = ...,
+        offset_us: _builtins.int = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offset_us", b"offset_us", "pcm", b"pcm", "sample_rate_hz", b"sample_rate_hz", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Playback: _TypeAlias = Playback  # noqa: Y015
+
+@_typing.final
+class PlaybackStopped(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OFFSET_US_FIELD_NUMBER: _builtins.int
+    offset_us: _builtins.int
+    """From here on nothing of it is heard, on the clock of the stream's own audio in microseconds."""
+    def __init__(
+        self,
+        *,
+        offset_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offset_us", b"offset_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlaybackStopped: _TypeAlias = PlaybackStopped  # noqa: Y015
 
 @_typing.final
 class ListenResponse(_message.Message):
@@ -165,7 +241,7 @@ Global___SpeechStopped: _TypeAlias = SpeechStopped  # noqa: Y015
 
 @_typing.final
 class Utterance(_message.Message):
-    """A partial or final transcript. A final one with empty text means that no speech was found."""
+    """A partial or final transcript. A final one with empty text means that no speech of the user was found."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -174,12 +250,15 @@ class Utterance(_message.Message):
     START_US_FIELD_NUMBER: _builtins.int
     END_US_FIELD_NUMBER: _builtins.int
     COMPUTE_US_FIELD_NUMBER: _builtins.int
+    IS_STABLE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     is_final: _builtins.bool
     start_us: _builtins.int
     end_us: _builtins.int
     compute_us: _builtins.int
     """Time the recogniser took for this result, in microseconds."""
+    is_stable: _builtins.bool
+    """Of a partial: it was made after a short silence, and becomes the final one unless the user goes on."""
     def __init__(
         self,
         *,
@@ -188,10 +267,11 @@ class Utterance(_message.Message):
         start_us: _builtins.int = ...,
         end_us: _builtins.int = ...,
         compute_us: _builtins.int = ...,
+        is_stable: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["compute_us", b"compute_us", "end_us", b"end_us", "is_final", b"is_final", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["compute_us", b"compute_us", "end_us", b"end_us", "is_final", b"is_final", "is_stable", b"is_stable", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
