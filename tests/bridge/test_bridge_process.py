@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import soundfile
 import soxr
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from taoxr import arkit
@@ -28,6 +29,7 @@ from taoxr.client import (
     InputMode,
     MediaChunk,
     Notice,
+    SpeechActivity,
     State,
     Transcript,
     TurnState,
@@ -197,6 +199,32 @@ async def test_killed_worker_comes_back(target: str):
         assert after["llm"].pid == before["llm"].pid
 
 
+async def test_voice_is_understood_by_the_ear_and_its_text_moves_the_lips(target: str):
+    text = "What is the capital of France?"
+    async with connect(target) as client:
+        spoken = await client.synthesize(text, speed=0.9)
+        animated = await client.animate_text(text)
+        pcm = soxr.resample(spoken.pcm.astype(np.float32) / 32768, spoken.sample_rate_hz, 16000)
+        silence = np.zeros(16000)
+        clip = (np.concatenate([silence, pcm, silence]) * 32767).astype(np.int16)
+
+        async def audio() -> AsyncIterator[NDArray[np.int16]]:
+            for start in range(0, len(clip), 320):
+                yield clip[start : start + 320]
+
+        heard = [event async for event in client.recognize(audio(), 16000, partials=True)]
+        assert (await client.avatars())[0].avatar_id == "default"
+    finals = [e for e in heard if isinstance(e, Transcript) and e.is_final]
+    assert "capital of france" in " ".join(e.text for e in finals).lower()
+    starts = [e for e in heard if isinstance(e, SpeechActivity) and e.started]
+    assert starts[0].offset_us == pytest.approx(1_000_000, abs=300_000)
+    # Spoken at nine tenths of the rate, it lasts longer.
+    assert len(spoken.pcm) / spoken.sample_rate_hz > animated.duration_us / 1e6
+    assert spoken.phonemes[-1].end_us == len(spoken.pcm) * 1_000_000 // spoken.sample_rate_hz
+    assert np.ptp(animated.face.weights[:, JAW]) > 0.05
+    assert animated.face.times_us[-1] < animated.duration_us
+
+
 async def test_animate_audio_moves_the_lips(target: str):
     async with connect(target) as client:
         speech = await client.say("Mama made a big pot of soup.")
@@ -212,13 +240,14 @@ async def test_animate_audio_moves_the_lips(target: str):
 async def test_health_and_reflection(target: str):
     async with grpc.aio.insecure_channel(target) as channel:
         health = health_pb2_grpc.HealthStub(channel)
-        for service in ("", "taoxr.v1.ConversationService", "taoxr.v1.AnimationService"):
+        ours = {f"taoxr.v1.{name}Service" for name in ("Conversation", "Animation", "Speech", "Avatar")}
+        for service in ("", *ours):
             answer = await health.Check(health_pb2.HealthCheckRequest(service=service))
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
         call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo()
         await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
         names = {s.name for s in (await call.read()).list_services_response.service}
-        assert {"taoxr.v1.ConversationService", "taoxr.v1.AnimationService", "grpc.health.v1.Health"} <= names
+        assert {*ours, "grpc.health.v1.Health"} <= names
         call.cancel()
 
 
