@@ -4,123 +4,238 @@ import asyncio
 import sys
 import threading
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.markup import escape
 
 from taoxr.client import wav
 from taoxr.client.cli_common import Target, client_for, console
-from taoxr.client.client import Client
-from taoxr.client.conversation import ConversationOptions, InputMode
-from taoxr.client.events import Event, MediaChunk, Notice, TextDelta, Transcript, TurnMetrics, TurnState
-from taoxr.errors import InvalidInputError, UnavailableError
+from taoxr.client.conversation import Conversation, ConversationOptions, InputMode
+from taoxr.client.events import Event, MediaChunk, State, TurnState
+from taoxr.client.sound import Microphone, Speaker
+from taoxr.client.talk_view import LiveView, PlainView
+from taoxr.errors import InvalidInputError, TaoxrError, UnavailableError
 
 _RATE: Final = 16_000
+_REPORT_S: Final = 0.1
+
+View: TypeAlias = PlainView | LiveView
 
 app = typer.Typer(add_completion=False, help="Converse in the terminal.")
-_answer = Console(highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choices:
+    """The command's options."""
+
+    microphone: bool | None  # None: if there is one
+    questions: list[NDArray[np.int16]]
+    save: Path | None
+    metrics: bool
+    sound: bool
 
 
 @dataclass(slots=True)
 class _Answer:
-    """What came back in one turn."""
+    """The sound of one turn."""
 
     chunks: list[MediaChunk] = field(default_factory=list[MediaChunk])
-    metrics: TurnMetrics | None = None
 
 
 @app.command()
 def talk(
-    text: Annotated[bool, typer.Option("--text", help="Ask by typing (the default).")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Ask by typing.")] = False,
+    mic: Annotated[bool, typer.Option("--mic", help="Ask by speaking, hands-free.")] = False,
     recordings: Annotated[
         list[Path] | None, typer.Option("--wav", help="Ask with a recording instead; may be given again.")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Folder to write the spoken answers to.")] = None,
     metrics: Annotated[bool, typer.Option(help="Show how long each stage took.")] = False,
+    silent: Annotated[bool, typer.Option("--silent", help="Do not play the answers.")] = False,
     target: Target = None,
 ) -> None:
-    """Converses with the avatar: type a line, read the answer as it comes.
+    """Converses with the avatar.
 
-    Ctrl-D (or an empty pipe) ends the conversation.
+    On a terminal with a microphone: speak, and interrupt when you like; Ctrl-C ends. Otherwise type a line
+    and read the answer as it comes; Ctrl-D (or an empty pipe) ends.
     """
-    if text and recordings:
-        raise InvalidInputError("--text", True, "either --text or --wav")
-    questions = [wav.read(path, _RATE) for path in recordings or ()]
+    if text + mic + bool(recordings) > 1:
+        raise InvalidInputError("--text", True, "one of --text, --mic and --wav")
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
-    asyncio.run(_talk(questions, save, metrics, target))
+    choices = _Choices(
+        microphone=mic or (False if text or recordings or not sys.stdin.isatty() else None),
+        questions=[wav.read(path, _RATE) for path in recordings or ()],
+        save=save,
+        metrics=metrics,
+        sound=not silent and (mic or sys.stdout.isatty()),
+    )
+    asyncio.run(_talk(choices, target))
 
 
-async def _talk(
-    questions: list[NDArray[np.int16]], save: Path | None, metrics: bool, target: str | None
-) -> None:
-    async with client_for(target) as client:
+async def _talk(choices: _Choices, target: str | None) -> None:
+    async with AsyncExitStack() as stack:
+        microphone, speaker = _devices(choices, stack)
+        client = await stack.enter_async_context(client_for(target))
+        rate = microphone.rate_hz if microphone else _RATE if choices.questions else 0
+        options = ConversationOptions(
+            audio_in_hz=rate,
+            input_mode=InputMode.HANDS_FREE if microphone else InputMode.PUSH_TO_TALK,
+            partial_transcripts=microphone is not None,
+        )
+        conversation = await stack.enter_async_context(client.converse(options))
+        talker = _Talker(conversation, _view(choices), speaker)
+        if microphone is not None:
+            answers = talker.speak(microphone)
+        elif choices.questions:
+            answers = talker.ask(choices.questions)
+        else:
+            answers = talker.type()
         turn = 0
-        async with aclosing(_ask_all(client, questions)) as answers:
+        async with aclosing(answers):
             async for answer in answers:
                 turn += 1
-                _show(answer, metrics)
-                if save is not None and answer.chunks:
+                if choices.save is not None and answer.chunks:
                     pcm = np.concatenate([chunk.pcm for chunk in answer.chunks])
-                    wav.write(
-                        save / f"answer-{turn}.wav", pcm, answer.chunks[0].sample_rate_hz, field="--save"
-                    )
+                    path = choices.save / f"answer-{turn}.wav"
+                    wav.write(path, pcm, answer.chunks[0].sample_rate_hz, field="--save")
 
 
-async def _ask_all(client: Client, questions: list[NDArray[np.int16]]) -> AsyncGenerator[_Answer]:
-    options = ConversationOptions(
-        audio_in_hz=_RATE if questions else 0, input_mode=InputMode.PUSH_TO_TALK, partial_transcripts=False
-    )
-    async with client.converse(options) as conversation, aclosing(aiter(conversation)) as events:
-        if questions:
+def _devices(choices: _Choices, stack: AsyncExitStack) -> tuple[Microphone | None, Speaker | None]:
+    microphone = speaker = None
+    if choices.sound:
+        try:
+            speaker = stack.enter_context(closing(Speaker()))
+        except UnavailableError as error:
+            console.print(f"[dim]no sound: {error}[/]", soft_wrap=True)
+    if choices.microphone is not False:
+        try:
+            microphone = stack.enter_context(closing(Microphone()))
+        except UnavailableError as error:
+            if choices.microphone:
+                raise
+            console.print(f"[dim]type, since there is no microphone: {error}[/]", soft_wrap=True)
+    return microphone, speaker
+
+
+def _view(choices: _Choices) -> View:
+    if sys.stdout.isatty() and console.is_terminal:
+        return LiveView(Console(highlight=False))
+    return PlainView(console, metrics=choices.metrics)
+
+
+class _Talker:
+    """Asks in one of three ways; each yields the answers as they end.
+
+    Args:
+        conversation: A running one.
+        view: Shows what happens.
+        speaker: Plays the answers, if any.
+    """
+
+    def __init__(self, conversation: Conversation, view: View, speaker: Speaker | None) -> None:
+        self._conversation = conversation
+        self._view = view
+        self._speaker = speaker
+        self._played_turn = ""
+
+    async def ask(self, questions: list[NDArray[np.int16]]) -> AsyncGenerator[_Answer]:
+        """Asks with recordings at `_RATE`."""
+        async with aclosing(aiter(self._conversation)) as events:
             for question in questions:
-                await conversation.send_audio(question)
-                await conversation.end_of_user_turn()
-                yield await _answer_of(events)
-            return
+                await self._conversation.send_audio(question)
+                await self._conversation.end_of_user_turn()
+                with self._view:
+                    answer = await self._follow(events)
+                yield answer
+
+    async def type(self) -> AsyncGenerator[_Answer]:
+        """Asks with the lines of stdin."""
         lines = _typed_lines()
-        _prompt()
-        while (line := await lines.get()) is not None:
-            if line.strip():
-                await conversation.send_text(line)
-                yield await _answer_of(events)
+        async with aclosing(aiter(self._conversation)) as events:
             _prompt()
+            while (line := await lines.get()) is not None:
+                if line.strip():
+                    await self._conversation.send_text(line)
+                    with self._view:
+                        answer = await self._follow(events)
+                    yield answer
+                _prompt()
+
+    async def speak(self, microphone: Microphone) -> AsyncGenerator[_Answer]:
+        """Sends what the microphone hears, until somebody ends it."""
+        listening = asyncio.create_task(self._listen(microphone))
+        try:
+            with self._view:
+                async with aclosing(aiter(self._conversation)) as events:
+                    while True:
+                        yield await self._follow(events)
+        finally:
+            await _end(listening)
+
+    async def _listen(self, microphone: Microphone) -> None:
+        async for block in microphone:
+            await self._conversation.send_audio(block)
+
+    async def _follow(self, events: AsyncGenerator[Event]) -> _Answer:
+        """Shows and plays one turn as it comes."""
+        answer = _Answer()
+        async with self._reporting():
+            async for event in events:
+                self._view.show(event)
+                match event:
+                    case MediaChunk():
+                        self._play(event, first=not answer.chunks)
+                        answer.chunks.append(event)
+                    case TurnState(state=state) if state.ended:
+                        if self._speaker is not None and state is not State.DONE:
+                            self._speaker.stop()
+                        return answer
+                    case _:
+                        pass
+        raise UnavailableError("the bridge ended the conversation; look at its log")
+
+    def _play(self, chunk: MediaChunk, *, first: bool) -> None:
+        if self._speaker is None:
+            return
+        if first:
+            self._speaker.begin(chunk.sample_rate_hz)
+            self._played_turn = chunk.turn_id
+        self._speaker.write(chunk.pcm, chunk.end_us, last=chunk.last)
+
+    @asynccontextmanager
+    async def _reporting(self) -> AsyncGenerator[None]:
+        """Tells the bridge what was heard, so that it knows where an interruption cuts the answer."""
+        if self._speaker is None:
+            yield
+            return
+        reporting = asyncio.create_task(self._report(self._speaker))
+        try:
+            yield
+        finally:
+            await _end(reporting)
+
+    async def _report(self, speaker: Speaker) -> None:
+        before = speaker.heard_us
+        while True:
+            await asyncio.sleep(_REPORT_S)
+            heard_us = speaker.heard_us
+            if heard_us != before:
+                before = heard_us
+                await self._conversation.report_playback(self._played_turn, heard_us)
 
 
-async def _answer_of(events: AsyncGenerator[Event]) -> _Answer:
-    """Shows one turn as it comes, and collects it."""
-    answer = _Answer()
-    async for event in events:
-        match event:
-            case Transcript(is_final=True, text=said):
-                console.print(f"[dim]you:[/] {escape(said) or '[dim](nothing heard)[/]'}")
-            case TextDelta(text=text):
-                _answer.print(text, end="", markup=False)
-            case MediaChunk():
-                answer.chunks.append(event)
-            case TurnMetrics():
-                answer.metrics = event
-            case Notice(error=error):
-                console.print(f"[yellow]notice:[/] {escape(str(error))}")
-            case TurnState(state=state) if state.ended:
-                _answer.print()
-                return answer
-            case _:
-                pass
-    raise UnavailableError("the bridge ended the conversation; look at its log")
-
-
-def _show(answer: _Answer, metrics: bool) -> None:
-    if metrics and answer.metrics is not None:
-        stages = sorted(answer.metrics.stages_ms.items(), key=lambda item: item[1])
-        console.print("[dim]" + "  ".join(f"{name} {ms:.0f} ms" for name, ms in stages) + "[/]")
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancels a task that only serves another; a failure of the conversation is that one's to tell."""
+    task.cancel()
+    with suppress(asyncio.CancelledError, TaoxrError):
+        await task
 
 
 def _prompt() -> None:

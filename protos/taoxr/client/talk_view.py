@@ -1,0 +1,176 @@
+"""What ``taoxr talk`` shows: plain lines, or on a terminal a view that changes while one talks."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Final, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from taoxr.client.events import (
+    Event,
+    Notice,
+    SpeechActivity,
+    State,
+    TextDelta,
+    Transcript,
+    TurnMetrics,
+    TurnState,
+)
+
+_MARKS: Final = {
+    State.LISTENING: ("●", "green"),
+    State.THINKING: ("◐", "yellow"),
+    State.SPEAKING: ("▶", "cyan"),
+}
+_IDLE: Final = ("○", "dim")
+# Which stages are shown, in the order in which they happen.
+_STAGES: Final = {
+    "asr": "heard",
+    "llm_first_token": "first word",
+    "tts_first_audio": "first sound",
+    "first_media": "first sent",
+    "total": "all",
+}
+
+
+class PlainView:
+    """Prints the answer as it comes to stdout, and the rest to stderr: for pipes and scripts.
+
+    Args:
+        messages: Where all but the answer goes.
+        metrics: Whether to show how long each stage took.
+        answers: Where the answer goes; None is stdout.
+    """
+
+    def __init__(self, messages: Console, *, metrics: bool, answers: Console | None = None) -> None:
+        self._messages = messages
+        self._metrics = metrics
+        self._answers = answers or Console(highlight=False, soft_wrap=True, file=sys.stdout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def show(self, event: Event) -> None:
+        """Shows what an event tells."""
+        match event:
+            case Transcript(is_final=True, text=said):
+                self._messages.print(f"[dim]you:[/] {escape(said) or '[dim](nothing heard)[/]'}")
+            case TextDelta(text=text):
+                self._answers.print(text, end="", markup=False)
+            case TurnMetrics(stages_ms=stages) if self._metrics:
+                ordered = sorted(stages.items(), key=lambda item: item[1])
+                shown = "  ".join(f"{name} {ms:.0f} ms" for name, ms in ordered)
+                self._messages.print(f"[dim]{shown}[/]")
+            case Notice(error=error):
+                self._messages.print(f"[yellow]notice:[/] {escape(str(error))}")
+            case TurnState(state=state) if state.ended:
+                self._answers.print()
+            case _:
+                pass
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What the live part shows."""
+
+    state: State | None = None
+    since: float = 0.0
+    hearing: bool = False
+    saying: str = ""  # the user, not final yet
+    answer: str = ""
+    stages_ms: dict[str, float] = field(default_factory=dict[str, float])
+
+
+class LiveView:
+    """The conversation so far, and below it what happens now: state, transcript, answer, latency.
+
+    Args:
+        console: A terminal.
+        clock: Seconds.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._now = _Shown()
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        # A new one each time: a used one would first erase what it drew last.
+        self._live = Live(
+            console=self._console, get_renderable=self.render, refresh_per_second=12, transient=True
+        )
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def show(self, event: Event) -> None:
+        """Shows what an event tells."""
+        now = self._now
+        match event:
+            case SpeechActivity(started=started):
+                now.hearing = started
+            case Transcript(text=said, is_final=final):
+                now.saying = "" if final else said
+                if final:
+                    self._console.print(f"[dim]you:[/] {escape(said) or '[dim](nothing heard)[/]'}")
+            case TextDelta(text=text):
+                now.answer += text
+            case TurnMetrics(stages_ms=stages):
+                now.stages_ms = dict(stages)
+            case Notice(error=error):
+                self._console.print(f"[yellow]notice:[/] {escape(str(error))}")
+            case TurnState(state=state):
+                now.state, now.since = state, self._clock()
+                if state.ended:
+                    self._keep(state, event.heard_text)
+            case _:
+                pass
+        if self._live is not None:
+            self._live.refresh()
+
+    def _keep(self, state: State, heard: str) -> None:
+        """The turn's answer moves up to what was said before."""
+        now = self._now
+        text = heard if state is State.INTERRUPTED else now.answer
+        marks = {State.INTERRUPTED: " [dim](interrupted)[/]", State.FAILED: " [red](failed)[/]"}
+        if text or state in marks:
+            self._console.print(f"[cyan]avatar:[/] {escape(text.strip())}{marks.get(state, '')}")
+        now.answer, now.saying, now.state = "", "", None
+
+    def render(self) -> Group:
+        """The live part: a line of state and latency, and what is being said."""
+        now = self._now
+        mark, style = _MARKS.get(now.state, _IDLE) if now.state else _IDLE
+        label = str(now.state or "idle")
+        if now.hearing:
+            (mark, style), label = _MARKS[State.LISTENING], "hears you"
+        line = Text.assemble((f"{mark} {label}", style))
+        if now.state is not None:
+            line.append(f"  {self._clock() - now.since:.1f} s", "dim")
+        latency = [f"{name} {now.stages_ms[k]:.0f} ms" for k, name in _STAGES.items() if k in now.stages_ms]
+        if latency:
+            line.append("  " + "  ".join(latency), "dim")
+        rows = [line]
+        if now.saying:
+            rows.insert(0, Text.assemble(("you: ", "dim"), (f"{now.saying} …", "italic")))
+        if now.answer:
+            rows.insert(0, Text.assemble(("avatar: ", "cyan"), now.answer.strip()))
+        return Group(*rows)
