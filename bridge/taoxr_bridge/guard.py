@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from typing import Any, Final
 
 import grpc
@@ -115,6 +115,7 @@ class _PatientContext:
     def __init__(self, context: Any, patience_s: float) -> None:
         self._context = context
         self._patience_s = patience_s
+        self._begun = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
@@ -125,9 +126,28 @@ class _PatientContext:
         Raises:
             StalledError: The client made no room for it.
         """
+        if not self._begun:
+            self._begun = True
+            await self._begin()
         try:
             async with asyncio.timeout(self._patience_s):
                 await self._context.write(message)
         except TimeoutError:
             text = f"the client has read nothing for {self._patience_s:g} s; open a new call and read on"
             raise StalledError(text) from None
+
+    async def _begin(self) -> None:
+        """Sends the metadata that comes before the first response, wholly even when it is cancelled.
+
+        A first write that is cancelled half way leaves gRPC unaware that it has sent them; it would
+        send them again with the status, and fail, and the client would be told INTERNAL.
+        """
+        sending = asyncio.ensure_future(self._context.send_initial_metadata(()))
+        try:
+            await asyncio.shield(sending)
+        except asyncio.CancelledError:
+            # Never long: no flow control holds metadata up. An error says that the client has gone.
+            await asyncio.wait([sending])
+            with suppress(asyncio.CancelledError, aio.BaseError):
+                sending.result()
+            raise
