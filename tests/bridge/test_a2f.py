@@ -211,3 +211,38 @@ async def test_the_configuration_can_be_fetched(fake_bridge, kind: int, name: st
         with pytest.raises(aio.AioRpcError) as caught:
             _ = [config async for config in fetch(pb.GetConfigsRequest(config_type=7))]
         assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+DOCUMENTED = {grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED}
+
+
+@pytest.mark.parametrize("seed", range(60))
+async def test_damaged_requests_get_documented_statuses(fake_bridge, seed: int):
+    rng = np.random.default_rng(seed)
+    params = pb.BlendShapeParameters(bs_weight_multipliers={"JawOpen": 1.5}, enable_clamping_bs_weight=True)
+    good = [header(blendshape_params=params), audio(noise(0.05, 16000)), audio(noise(0.05, 16000)), END]
+    requests = [request.SerializeToString() for request in good]
+    for _ in range(rng.integers(1, 4)):
+        at = int(rng.integers(len(requests)))
+        match rng.integers(5):
+            case 0:
+                del requests[at]
+                requests = requests or [b""]
+            case 1:
+                requests.insert(at, requests[int(rng.integers(len(requests)))])
+            case 2:
+                requests[at] = rng.bytes(int(rng.integers(40)))
+            case _:
+                damaged = bytearray(requests[at])
+                for _ in range(3):
+                    if damaged:
+                        damaged[int(rng.integers(min(40, len(damaged))))] = int(rng.integers(256))
+                requests[at] = bytes(damaged)
+    async with fake_bridge() as (_, fakes), aio.insecure_channel(fakes.bridge) as channel:
+        call: Any = channel.stream_stream(PROCESS)(iter(requests), timeout=10)
+        try:
+            async for _ in call:
+                pass
+        except aio.AioRpcError as error:
+            assert error.code() in DOCUMENTED, (error, requests)
+        assert len(await answers(fakes.bridge, [header(), SOUND, END])) == 6

@@ -151,7 +151,7 @@ def add_to_server(service: Audio2FaceService, server: aio.Server) -> None:
 
 async def _drain(requests: AsyncIterator[Any]) -> None:
     """Reads what a refused client still sends: in some clients a write that fails hides the status."""
-    with suppress(TimeoutError):
+    with suppress(TimeoutError, InvalidInputError):
         async with asyncio.timeout(_DRAIN_S):
             async for _ in requests:
                 pass
