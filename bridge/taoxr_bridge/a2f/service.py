@@ -151,10 +151,12 @@ def add_to_server(service: Audio2FaceService, server: aio.Server) -> None:
 
 async def _drain(requests: AsyncIterator[Any]) -> None:
     """Reads what a refused client still sends: in some clients a write that fails hides the status."""
-    with suppress(TimeoutError, InvalidInputError):
+    ended = False
+    with suppress(TimeoutError):
         async with asyncio.timeout(_DRAIN_S):
-            async for _ in requests:
-                pass
+            while not ended:
+                with suppress(InvalidInputError):  # one that does not parse; the next one may
+                    ended = await anext(requests, None) is None
 
 
 def _started(audio: pb.AudioHeader) -> pb.AnimationDataStream:
