@@ -22,6 +22,12 @@ STARTED = pb.SessionStarted(
     audio_out=common_pb2.AudioFormat(sample_rate_hz=1000),
     rig=RIG,
     lead_us=5,
+    resume_token="secret",
+    resume_window_us=6,
+    resumed=True,
+    lost_turn=pb.LostTurn(turn_id="turn-1", user_text="u", heard_text="h"),
+    idle_timeout_us=7,
+    capabilities=[pb.CAPABILITY_RESUME, 99],
 )
 MEDIA = pb.MediaChunk(
     start_us=20_000,
@@ -41,6 +47,9 @@ PAYLOADS = {
     "media": MEDIA,
     "metrics": pb.TurnMetrics(stages_ms={"asr": 1.5}, prompt_tokens=1, reused_tokens=2, answer_tokens=3),
     "notice": status_of(BusyError("busy", 1.5)),
+    "tool_call": pb.ToolCall(call_id="c", name="n", arguments_json="{}", timeout_us=8),
+    "going_away": pb.GoingAway(reason=pb.GoingAway.REASON_IDLE, time_left_us=9),
+    "pong": pb.Pong(client_time_us=10, server_time_us=11),
 }
 SESSION = events.session_from_proto(STARTED)
 
@@ -96,6 +105,18 @@ def test_a_notice_of_another_server_and_unknown_payloads():
     assert (notice.code, str(notice.error)) == (grpc.StatusCode.UNAVAILABLE, "m")
     assert events.from_proto(pb.ConverseResponse(), SESSION) is None
     assert events.from_proto(pb.ConverseResponse(turn=pb.TurnState()), SESSION) is None
+
+
+def test_a_session_says_what_was_lost_and_keeps_its_secret():
+    assert SESSION.lost_turn == events.LostTurn("turn-1", "u", "h")
+    assert SESSION.capabilities == {events.Capability.RESUME}  # what a newer server can do is skipped
+    assert "secret" not in repr(SESSION)
+
+
+@pytest.mark.parametrize("reason", [r for r in pb.GoingAway.Reason.values() if r])
+def test_every_reason_for_an_end_is_known(reason):
+    event = events.from_proto(pb.ConverseResponse(going_away=pb.GoingAway(reason=reason)), SESSION)
+    assert event.reason is not events.Leaving.UNKNOWN
 
 
 def test_every_state_of_the_protocol_is_known():

@@ -4,7 +4,7 @@ One class per payload of ``taoxr.v1.ConverseResponse``; `from_proto` makes the r
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -59,6 +59,23 @@ class Event:
     epoch: int
 
 
+class Capability(StrEnum):
+    """What a server may or may not do."""
+
+    RESUME = "resume"
+    TOOLS = "tools"
+    BARGE_IN = "barge_in"
+
+
+@dataclass(frozen=True, slots=True)
+class LostTurn:
+    """A turn that the loss of the connection broke off; `heard_text` is what stays in the history."""
+
+    turn_id: str
+    user_text: str
+    heard_text: str
+
+
 @dataclass(frozen=True, slots=True)
 class SessionStarted(Event):
     """First event: what was negotiated.
@@ -69,6 +86,12 @@ class SessionStarted(Event):
         audio_out_hz: Rate of `MediaChunk.pcm`.
         rig: Names and rate of the frame track.
         lead_us: How far ahead of playback the server sends, in microseconds.
+        resume_token: Secret that resumes the conversation; empty when that is not possible.
+        resume_window_us: How long after a loss it can be resumed, in microseconds.
+        resumed: True when it was.
+        lost_turn: The turn that the loss broke off.
+        idle_timeout_us: A conversation without requests ends after so many microseconds.
+        capabilities: What the server does in this conversation beyond the basics.
     """
 
     session_id: str
@@ -76,6 +99,12 @@ class SessionStarted(Event):
     audio_out_hz: int
     rig: Rig
     lead_us: int
+    resume_token: str = field(default="", repr=False)  # never in logs
+    resume_window_us: int = 0
+    resumed: bool = False
+    lost_turn: LostTurn | None = None
+    idle_timeout_us: int = 0
+    capabilities: frozenset[Capability] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +211,40 @@ class Notice(Event):
     error: TaoxrError
 
 
+@dataclass(frozen=True, slots=True)
+class ToolCall(Event):
+    """The avatar calls the client's function `name`; see ``ToolCall`` in conversation.proto."""
+
+    call_id: str
+    name: str
+    arguments_json: str
+    timeout_us: int
+
+
+class Leaving(StrEnum):
+    """Why a server ends a conversation."""
+
+    SHUTDOWN = "shutdown"
+    IDLE = "idle"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class GoingAway(Event):
+    """The server will end the conversation in `time_left_us` microseconds."""
+
+    reason: Leaving
+    time_left_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pong(Event):
+    """Answer to a ping: the client's clock when it asked, the server's (since 1970) when it answered."""
+
+    client_time_us: int
+    server_time_us: int
+
+
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 _STATES: Final = {
     pb.TurnState.STATE_LISTENING: State.LISTENING,
@@ -190,6 +253,15 @@ _STATES: Final = {
     pb.TurnState.STATE_DONE: State.DONE,
     pb.TurnState.STATE_INTERRUPTED: State.INTERRUPTED,
     pb.TurnState.STATE_FAILED: State.FAILED,
+}
+_CAPABILITIES: Final = {
+    pb.CAPABILITY_RESUME: Capability.RESUME,
+    pb.CAPABILITY_TOOLS: Capability.TOOLS,
+    pb.CAPABILITY_BARGE_IN: Capability.BARGE_IN,
+}
+_LEAVING: Final = {
+    pb.GoingAway.REASON_SHUTDOWN: Leaving.SHUTDOWN,
+    pb.GoingAway.REASON_IDLE: Leaving.IDLE,
 }
 
 
@@ -241,9 +313,13 @@ def media_from_proto(
 
 def session_from_proto(started: pb.SessionStarted, *, seq: int = 0, epoch: int = 0) -> SessionStarted:
     """The dataclass of a ``SessionStarted``."""
+    lost = started.lost_turn if started.HasField("lost_turn") else None
     return SessionStarted(
         seq, "", epoch, started.session_id, started.audio_in.sample_rate_hz,
         started.audio_out.sample_rate_hz, rig_from_proto(started.rig), started.lead_us,
+        started.resume_token, started.resume_window_us, started.resumed,
+        lost and LostTurn(lost.turn_id, lost.user_text, lost.heard_text), started.idle_timeout_us,
+        frozenset(_CAPABILITIES[c] for c in started.capabilities if c in _CAPABILITIES),
     )  # fmt: skip
 
 
@@ -280,5 +356,13 @@ def from_proto(response: pb.ConverseResponse, started: SessionStarted | None) ->
             status = response.notice
             error = from_status(status) or TaoxrError(status.message)
             return Notice(*head, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), error)
+        case "tool_call":
+            call = response.tool_call
+            return ToolCall(*head, call.call_id, call.name, call.arguments_json, call.timeout_us)
+        case "going_away":
+            going = response.going_away
+            return GoingAway(*head, _LEAVING.get(going.reason, Leaving.UNKNOWN), going.time_left_us)
+        case "pong":
+            return Pong(*head, response.pong.client_time_us, response.pong.server_time_us)
         case _:
             return None
