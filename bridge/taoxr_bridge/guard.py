@@ -35,6 +35,8 @@ class GuardInterceptor(aio.ServerInterceptor):
         self._most = most
         self._exempt = tuple(f"/{name}/" for name in exempt)
         self._calls = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     async def intercept_service(  # type: ignore[override]
         self,
@@ -46,6 +48,10 @@ class GuardInterceptor(aio.ServerInterceptor):
         if handler is None or str(handler_call_details.method).startswith(self._exempt):
             return handler
         return self._guarded(handler)
+
+    async def idle(self) -> None:
+        """Waits until no call runs."""
+        await self._idle.wait()
 
     def _guarded(self, handler: Any) -> Any:
         kind = ("stream" if handler.request_streaming else "unary") + (
@@ -89,10 +95,13 @@ class GuardInterceptor(aio.ServerInterceptor):
         if self._calls >= self._most:
             raise BusyError(f"all {self._most} calls are taken; try again later", _RETRY_S)
         self._calls += 1
+        self._idle.clear()
         try:
             yield
         finally:
             self._calls -= 1
+            if not self._calls:
+                self._idle.set()
 
 
 class _Requests:

@@ -27,6 +27,7 @@ class Outbox:
         self._bytes = 0
         self._changed = asyncio.Condition()
         self._closed = False
+        self._sending = False
         self._seq = 0
 
     async def put(self, response: ConverseResponse) -> None:
@@ -57,6 +58,11 @@ class Outbox:
             self._bytes = sum(r.ByteSize() for r in self._waiting)
             self._changed.notify_all()
 
+    async def flushed(self) -> None:
+        """Waits until nothing waits to be sent."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self._waiting and not self._sending)
+
     async def close(self) -> None:
         """Nothing more comes; the iteration ends after what is left."""
         async with self._changed:
@@ -71,11 +77,14 @@ class Outbox:
     async def __aiter__(self) -> AsyncIterator[ConverseResponse]:
         while True:
             async with self._changed:
+                self._sending = False
+                self._changed.notify_all()
                 await self._changed.wait_for(lambda: self._waiting or self._closed)
                 if not self._waiting:
                     return
                 response = self._waiting.popleft()
                 self._bytes -= response.ByteSize()
+                self._sending = True
                 self._changed.notify_all()
             self._seq += 1
             response.seq = self._seq

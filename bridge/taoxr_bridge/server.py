@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, cast
 
 import structlog
@@ -97,12 +97,13 @@ async def bridge(
         supervise(external or {}, settings, on_state, token) as workers,
         open_journal(settings.resume_s) as journal,
     ):
+        guard = GuardInterceptor(settings.stall_timeout_s, settings.max_calls, (health.SERVICE_NAME,))
         server = aio.server(
             interceptors=(
                 ErrorInterceptor(),
                 # Whoever watches whether the server is up need not know the secret.
                 *(() if secret is None else (TokenInterceptor(secret, (health.SERVICE_NAME,)),)),
-                GuardInterceptor(settings.stall_timeout_s, settings.max_calls, (health.SERVICE_NAME,)),
+                guard,
             ),
             options=(
                 *SERVER_OPTIONS,
@@ -139,4 +140,12 @@ async def bridge(
             yield f"{host}:{port}"
         finally:
             await health_service.enter_graceful_shutdown()
-            await server.stop(_STOP_GRACE_S)
+            # Refuses new calls at once, and in the end cancels those that still run.
+            stopping = asyncio.create_task(server.stop(settings.drain_timeout_s + _STOP_GRACE_S))
+            sessions = tuple(conversations.sessions.values())
+            await asyncio.gather(*(session.drain(settings.drain_timeout_s) for session in sessions))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_GRACE_S):
+                    await guard.idle()
+            await server.stop(0)
+            await stopping

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -134,6 +135,20 @@ class Session:
         """Ends the stream with an error; the conversation can be resumed."""
         if not self._stopped.done():
             self._stopped.set_result(error)
+
+    async def drain(self, within_s: float) -> None:
+        """Ends the stream with the clause that is spoken, which may take so many seconds.
+
+        The conversation can be resumed at the server that comes next.
+        """
+        await self.announce_end(pb.GoingAway.REASON_SHUTDOWN, within_s)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                if (speaking := self._active()) is not None:
+                    speaking.turn.finish_clause()
+                    await asyncio.wait([speaking.task])
+                await self._outbox.flushed()
+        self.stop(UnavailableError("the server stops; resume the conversation when it is back"))
 
     async def announce_end(self, reason: pb.GoingAway.Reason.ValueType, left_s: float) -> None:
         """Tells the client that the stream ends in so many seconds, and why."""

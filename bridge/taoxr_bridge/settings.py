@@ -40,6 +40,7 @@ class Settings(BaseSettings):
         max_conversations: Conversations at once; more than one only with that many language models.
         max_calls: Calls of all kinds at once.
         stall_timeout_s: A client that makes no room for a response for so long is closed.
+        drain_timeout_s: How long the avatar may take to finish its clause when the server stops.
         lead_us: How far ahead of playback media goes out, in microseconds.
         persona: System prompt of conversations that bring none.
         examples: Exchanges (user, avatar) that show the persona; only used with it.
@@ -78,6 +79,7 @@ class Settings(BaseSettings):
     max_conversations: int = Field(1, ge=1, le=64)
     max_calls: int = Field(256, ge=1)
     stall_timeout_s: float = Field(10.0, gt=0)
+    drain_timeout_s: float = Field(5.0, ge=0, le=60)
     lead_us: int = Field(1_200_000, ge=200_000, le=10_000_000)
     persona: str = PERSONA
     examples: tuple[tuple[str, str], ...] = EXAMPLES

@@ -163,14 +163,19 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
 
 
 async def chunks_of(
-    spoken: Pipe[Spoken], on_clause: Callable[[SpokenClause], None]
+    spoken: Pipe[Spoken],
+    on_clause: Callable[[SpokenClause], None],
+    enough: Callable[[], bool] = lambda: False,
 ) -> AsyncGenerator[MediaChunk]:
     """The chunks of all clauses, the last one marked; `on_clause` hears of each clause before its chunks.
 
-    A chunk is held back until the next is there, since only then it is known not to be the last.
+    A chunk is held back until the next is there, since only then it is known not to be the last. No
+    clause is begun, apart from the first, once `enough` is true.
     """
     held: MediaChunk | None = None
     async for part in spoken:
+        if held is not None and enough():
+            break
         on_clause(part.clause)
         for chunk in part.chunks:
             if held is not None:

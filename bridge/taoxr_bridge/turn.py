@@ -64,10 +64,15 @@ class Turn:
         self._stages = stages
         self._emit = emit
         self._spoken: list[SpokenClause] = []
+        self._finishing = False
 
     def heard(self, played_us: int | None = None) -> str:
         """The answer as far as it was heard: until `played_us`, or until where playback is now."""
         return heard_text(self._spoken, self.pacer.position_us() if played_us is None else played_us)
+
+    def finish_clause(self) -> None:
+        """Lets the answer end with the clause that is spoken, or with the first when none is yet."""
+        self._finishing = True
 
     async def run(self) -> None:
         """Answers.
@@ -78,10 +83,15 @@ class Turn:
         await self._state(TurnState.STATE_THINKING)
         clauses, voiced, spoken = Pipe[str](_CLAUSES_AHEAD), Pipe[Voiced](1), Pipe[Spoken](1)
         async with nursery() as tasks:
-            tasks.create_task(self._think(clauses))
-            tasks.create_task(add_voice(clauses, voiced, self._voice, self._stages))
-            tasks.create_task(add_face(voiced, spoken, self._voice, self._stages))
-            tasks.create_task(self._deliver(spoken))
+            stages = (
+                self._think(clauses),
+                add_voice(clauses, voiced, self._voice, self._stages),
+                add_face(voiced, spoken, self._voice, self._stages),
+            )
+            making = [tasks.create_task(stage) for stage in stages]
+            await self._deliver(spoken)
+            for task in making:  # they are over, unless the answer was cut short
+                task.cancel()
         await self._emit(ConverseResponse(metrics=self._stages.metrics))
         await self.pacer.wait_until_heard()
         await self._state(TurnState.STATE_DONE, self.heard(self.pacer.sent_us))
@@ -112,7 +122,7 @@ class Turn:
 
     async def _deliver(self, spoken: Pipe[Spoken]) -> None:
         speaking = False
-        async with aclosing(chunks_of(spoken, self._spoken.append)) as chunks:
+        async with aclosing(chunks_of(spoken, self._spoken.append, lambda: self._finishing)) as chunks:
             async for chunk in chunks:
                 await self.pacer.wait_to_send(chunk.start_us)
                 if not speaking:
