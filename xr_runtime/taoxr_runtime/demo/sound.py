@@ -1,13 +1,18 @@
 """Sound files and sample rates: the typed edge of soundfile and soxr."""
 
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import soundfile  # pyright: ignore[reportMissingTypeStubs]  # ships no types
 import soxr  # pyright: ignore[reportMissingTypeStubs]  # ships no types
 from numpy.typing import NDArray
 
+from taoxr.client import wav
 from taoxr.errors import InvalidInputError
+
+READ_HZ: Final = 48_000
+"""Rate at which recordings are read, whatever theirs."""
 
 
 def at_rate(pcm: NDArray[np.int16], rate_hz: int, wanted_hz: int) -> NDArray[np.int16]:
@@ -18,28 +23,15 @@ def at_rate(pcm: NDArray[np.int16], rate_hz: int, wanted_hz: int) -> NDArray[np.
 
 
 def read_sound(path: Path) -> tuple[NDArray[np.int16], int]:
-    """Samples int16 [n] (channels averaged) and rate (at most 48,000 Hz) of an audio file.
+    """Samples int16 [n] (channels averaged) of a recorded voice, and their rate.
 
     Raises:
-        InvalidInputError: The file is missing, is no audio, is empty, silent, or of an unusable rate.
+        InvalidInputError: The file is missing, is no audio, is empty, too long, or silent.
     """
-    if not path.is_file():
-        raise InvalidInputError("audio file", str(path), "a file that exists")
-    try:
-        samples, rate = soundfile.read(path, dtype="float32", always_2d=True)  # pyright: ignore[reportUnknownMemberType]
-    except soundfile.LibsndfileError as error:
-        raise InvalidInputError(
-            "audio file", str(path), f"audio that libsndfile reads (WAV, FLAC, OGG, MP3): {error}"
-        ) from error
-    mono: NDArray[np.float32] = np.asarray(samples, np.float32).mean(axis=1)
-    if not len(mono):
-        raise InvalidInputError("audio file", str(path), "at least one sample; it is empty")
-    if not np.isfinite(mono).all() or np.abs(mono).max() < 1e-4:
-        raise InvalidInputError("audio file", str(path), "a voice; it holds silence or no numbers")
-    if not 8_000 <= rate <= 192_000:
-        raise InvalidInputError("audio file", f"{path}: {rate} Hz", "8,000 to 192,000 Hz")
-    pcm = (np.clip(mono, -1.0, 1.0) * 32767.0).astype(np.int16)
-    return (pcm, rate) if rate <= 48_000 else (at_rate(pcm, rate, 48_000), 48_000)
+    pcm = wav.read(path, READ_HZ, field="audio file")
+    if np.abs(pcm.astype(np.int32)).max(initial=0) < 4:
+        raise InvalidInputError("audio file", str(path), "a voice; it holds silence")
+    return pcm, READ_HZ
 
 
 def trailing_silence_us(pcm: NDArray[np.int16], rate_hz: int) -> int:
