@@ -117,8 +117,8 @@ def files(tmp_path: Path) -> Path:
     ("arguments", "message"),
     [
         (["demo", "--question", "{0}/missing.wav"], "missing.wav"),
-        (["demo", "--question", "{0}/empty.wav"], "it is empty"),
-        (["demo", "--question", "{0}/text.wav"], "audio that libsndfile reads"),
+        (["demo", "--question", "{0}/empty.wav"], "more than 0"),
+        (["demo", "--question", "{0}/text.wav"], "an audio file such as WAV"),
         (["demo", "--text", "  "], "--text"),
         (["demo", "--size", "641x480"], "--size"),
         (["demo", "--fps", "500"], "--fps"),
@@ -131,7 +131,7 @@ def files(tmp_path: Path) -> Path:
         (["render", "-o", "{0}/x.png", "--expression", "smile=1"], "--expression"),
         (["render", "-o", "{0}/x.png", "--expression", "jawOpen=7"], "--expression"),
         (["render", "-o", "{0}/x.png", "--view", "back"], "--view"),
-        (["render", "-o", "{0}/x.mp4", "--wav", "{0}/empty.wav"], "it is empty"),
+        (["render", "-o", "{0}/x.mp4", "--wav", "{0}/empty.wav"], "more than 0"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_named(arguments: list[str], message: str, files: Path) -> None:
