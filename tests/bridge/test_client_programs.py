@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from taoxr import arkit
-from taoxr.client import MediaChunk, SessionStarted, State, TextDelta, TurnState, sync, wav
+from taoxr.client import MediaChunk, SessionStarted, State, TextDelta, Transcript, TurnState, sync, wav
 from taoxr.client.cli_animate import app
 from taoxr.errors import InvalidInputError, UnavailableError
 
@@ -71,6 +71,12 @@ async def test_everything_works_without_async(fake_bridge):
             assert isinstance(first, SessionStarted)
             assert sum(len(c.pcm) for c in chunks if isinstance(c, MediaChunk)) == len(speech.pcm)
             assert client.animate_audio(np.zeros(16000, np.int16), 16000).weights.shape == (30, 52)
+            assert client.animate_text("Hello there.").face.weights.shape[1] == 52
+            assert client.synthesize("Hello there.").sample_rate_hz == 22050
+            loud, quiet = np.full(1600, 3000, np.int16), np.zeros(1600, np.int16)
+            heard = [e.text for e in client.recognize([loud, quiet], 16000) if isinstance(e, Transcript)]
+            assert heard == ["hello there"]
+            assert client.avatar_rig(client.avatars()[0].avatar_id).blendshapes == arkit.NAMES
             with client.converse() as conversation:
                 assert conversation.started.rig.names == arkit.NAMES
                 conversation.send_text("hello")

@@ -15,7 +15,7 @@ and errors. Objects may be used from several threads, for example one that sends
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Generator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -182,6 +182,44 @@ class Client:
     ) -> aclient.FaceTrack:
         """Lips for any voice."""
         return self._portal.run(self._client.animate_audio(pcm, sample_rate_hz, frame_rate=frame_rate))
+
+    def animate_text(self, text: str, *, frame_rate: float = 0.0) -> aclient.AnimatedText:
+        """Lips for `text` in the server's voice, without the audio."""
+        return self._portal.run(self._client.animate_text(text, frame_rate=frame_rate))
+
+    def synthesize(self, text: str, *, speed: float = 0.0) -> aclient.SpokenText:
+        """Speaks `text` without a face."""
+        return self._portal.run(self._client.synthesize(text, speed=speed))
+
+    def recognize(
+        self, audio: Iterable[NDArray[np.int16]], sample_rate_hz: int, **options: Any
+    ) -> Generator[events.SpeechActivity | events.Transcript]:
+        """Recognises speech in pieces int16 [n], which may come as they are recorded.
+
+        Args:
+            audio: The pieces; a thread of its own waits for them.
+            sample_rate_hz: 8000 to 48000.
+            options: The others of `taoxr.client.Client.recognize`.
+        """
+        pieces = iter(audio)
+
+        async def as_they_come() -> AsyncGenerator[NDArray[np.int16]]:
+            while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+                yield piece
+
+        return self._portal.each(self._client.recognize(as_they_come(), sample_rate_hz, **options))
+
+    def avatars(self) -> tuple[aclient.Avatar, ...]:
+        """The avatars that the server gives away, the default one first."""
+        return self._portal.run(self._client.avatars())
+
+    def avatar_rig(self, avatar_id: str = "") -> aclient.AvatarRig:
+        """What drives an avatar; an empty id means the default one."""
+        return self._portal.run(self._client.avatar_rig(avatar_id))
+
+    def download_avatar(self, path: Path, avatar_id: str = "") -> aclient.Avatar:
+        """Downloads an avatar's ``.nnr`` file, or the rest of it."""
+        return self._portal.run(self._client.download_avatar(path, avatar_id))
 
     def server_info(self) -> aclient.ServerInfo:
         """What the bridge can do and how its workers are."""
