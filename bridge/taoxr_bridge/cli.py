@@ -66,6 +66,10 @@ def serve(
             "--reflection/--no-reflection", help="Describe the services to callers.  [default: on loopback]"
         ),
     ] = None,
+    avatars: Annotated[
+        Path | None,
+        typer.Option(help="Folder of .nnr avatars to give away.  [default: those installed with taoxr]"),
+    ] = None,
     stop_at_stdin_eof: Annotated[
         bool, typer.Option(help="Stop when stdin closes (for a parent process).", hidden=True)
     ] = False,
@@ -85,6 +89,7 @@ def serve(
         tls_client_ca=tls_client_ca,
         token_file=token_file,
         reflection=reflection,
+        avatars=avatars,
     )
     external = dict(_role_and_target(item) for item in worker or ())
     token = None if worker_token_file is None else read_token("--worker-token-file", worker_token_file)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import DirectoryPath, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PERSONA = (
@@ -75,7 +75,7 @@ class Settings(BaseSettings):
     token: SecretStr | None = None
     token_file: Path | None = None
     reflection: bool | None = None
-    avatars: Path | None = None
+    avatars: DirectoryPath | None = None
     max_conversations: int = Field(1, ge=1, le=64)
     max_calls: int = Field(256, ge=1)
     stall_timeout_s: float = Field(10.0, gt=0)

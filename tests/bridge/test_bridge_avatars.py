@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 from grpc import StatusCode, aio
+from typer.testing import CliRunner
 
 from taoxr import arkit
-from taoxr.errors import NotFoundError, TaoxrError
+from taoxr.errors import InvalidInputError, NotFoundError, TaoxrError
 from taoxr.v1 import avatar_pb2 as pb
 from taoxr.v1.avatar_pb2_grpc import AvatarServiceStub
 from taoxr_bridge.avatar_files import AvatarFileError, AvatarFiles, installed_folders
+from taoxr_bridge.cli import app as serve_app
 
 pytestmark = pytest.mark.process
 
@@ -210,10 +212,17 @@ async def test_broken_files_are_left_out(fake_bridge, folder, content, capsys):
 
 
 async def test_a_server_may_have_no_avatars(fake_bridge, tmp_path):
-    async with fake_bridge(avatars=tmp_path / "nowhere") as (client, _fakes):
+    async with fake_bridge(avatars=tmp_path) as (client, _fakes):
         assert await client.avatars() == ()
         with pytest.raises(NotFoundError, match="has: none"):
             await client.download_avatar(tmp_path / "a.nnr")
+
+
+def test_a_folder_that_is_not_there_is_refused_at_the_start(tmp_path):
+    result = CliRunner().invoke(serve_app, ["--port", "0", "--avatars", str(tmp_path / "nowhere")])
+    assert isinstance(result.exception, InvalidInputError)
+    assert "avatars" in str(result.exception)
+    assert "nowhere" in str(result.exception)
 
 
 def test_a_file_is_hashed_once_until_it_changes(folder, monkeypatch):
