@@ -76,14 +76,7 @@ class Monado:
         }
         try:
             self._choose_compositor()
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self._port = int(free.getsockname()[1])
-            remote = {"version": 0, "port": self._port, "view_count": 2}
-            config = self.folder / "config" / "monado" / "config_v0.json"
-            config.parent.mkdir(parents=True)
-            config.write_text(json.dumps({"active": "remote", "remote": remote}))
-            self.start_service()
+            self._start_on_a_free_port()
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -104,6 +97,25 @@ class Monado:
                     process.kill()
                     process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _start_on_a_free_port(self, attempts: int = 3) -> None:
+        """Start the service; again on another port when somebody took the one that was free."""
+        config = self.folder / "config" / "monado" / "config_v0.json"
+        config.parent.mkdir(parents=True)
+        for attempt in range(1, attempts + 1):
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self._port = int(free.getsockname()[1])
+            remote = {"version": 0, "port": self._port, "view_count": 2}
+            config.write_text(json.dumps({"active": "remote", "remote": remote}))
+            try:
+                self.start_service()
+                return
+            except ConnectionRefusedError:
+                if attempt == attempts:
+                    raise
+                self.service.terminate()
+                self.service.wait(10)
 
     def _choose_compositor(self) -> None:
         if not self._picture:

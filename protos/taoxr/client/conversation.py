@@ -42,6 +42,8 @@ class ConversationOptions:
         seed: Seed of the sampler.
         temperature: Sampling temperature, 0 is greedy.
         partial_transcripts: Whether transcripts come while the user still speaks.
+        echo_cancelled: True when the avatar's voice is not in the audio that will be sent: the client
+            cancels echo, or the user wears headphones. Otherwise the server keeps the avatar from hearing itself.
     """
 
     audio_in_hz: int = 0
@@ -54,6 +56,7 @@ class ConversationOptions:
     seed: int = 0
     temperature: float | None = None
     partial_transcripts: bool = True
+    echo_cancelled: bool = False
 
 
 _ROLES: Final = {"user": common_pb2.ROLE_USER, "assistant": common_pb2.ROLE_ASSISTANT}
@@ -80,6 +83,7 @@ def config_to_proto(options: ConversationOptions) -> pb.ConversationConfig:
         seed=options.seed,
         temperature=options.temperature,
         partial_transcripts=options.partial_transcripts,
+        echo_cancelled=options.echo_cancelled,
     )
 
 
@@ -186,7 +190,12 @@ class Conversation:
                 await call.write(request)
             except aio.AioRpcError as error:
                 raise error_of(error) from error
-            except asyncio.InvalidStateError as error:
+            except asyncio.InvalidStateError as error:  # the call is over: its status says why
+                code = await call.code()
+                if code is not grpc.StatusCode.OK:
+                    trailing = await call.trailing_metadata()
+                    over = aio.AioRpcError(code, aio.Metadata(), trailing, await call.details())
+                    raise error_of(over) from error
                 raise UnavailableError("the conversation has ended; nothing more can be sent") from error
 
     async def _read(self) -> events.Event | None:
