@@ -24,6 +24,7 @@ from taoxr.client import (
     TurnState,
 )
 from taoxr.client.cli_talk import _Talker
+from taoxr.client.events import GoingAway, Leaving
 from taoxr.client.sound import Microphone, Speaker
 from taoxr.client.talk_view import LiveView, PlainView
 from taoxr.errors import UnavailableError
@@ -145,6 +146,7 @@ EVENTS = [
     TextDelta(6, "t", 0, "a [bold]cat."),
     TurnMetrics(7, "t", 0, {"total": 900.0, "asr": 101.4, "odd": 5.0}, 1, 2, 3),
     Notice(8, "t", 0, None, UnavailableError("the tts worker [x] stopped")),
+    GoingAway(9, "", 0, Leaving.SHUTDOWN, 5_000_000),
 ]
 
 
@@ -172,6 +174,7 @@ def test_the_live_view_shows_what_happens_now():
     assert console.file.getvalue().splitlines() == [
         "you: What is [that]?",
         "notice: the tts worker [x] stopped",
+        "notice: the bridge ends the conversation in 5 s (shutdown)",
         "avatar: It is (interrupted)",
     ]
 
@@ -186,6 +189,7 @@ def test_the_plain_view_keeps_the_answer_apart():
         "you: What is [that]?",
         "odd 5 ms  asr 101 ms  total 900 ms",
         "notice: the tts worker [x] stopped",
+        "notice: the bridge ends the conversation in 5 s (shutdown)",
     ]
 
 

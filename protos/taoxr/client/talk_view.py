@@ -14,6 +14,7 @@ from rich.text import Text
 
 from taoxr.client.events import (
     Event,
+    GoingAway,
     Notice,
     SpeechActivity,
     State,
@@ -37,6 +38,19 @@ _STAGES: Final = {
     "first_media": "first sent",
     "total": "all",
 }
+
+
+def remark(event: Event) -> str | None:
+    """The line, in rich's markup, that an event leaves behind; None if it leaves none."""
+    match event:
+        case Transcript(is_final=True, text=said):
+            return f"[dim]you:[/] {escape(said) or '[dim](nothing heard)[/]'}"
+        case Notice(error=error):
+            return f"[yellow]notice:[/] {escape(str(error))}"
+        case GoingAway(reason=reason, time_left_us=left_us):
+            return f"[yellow]notice:[/] the bridge ends the conversation in {left_us / 1e6:.0f} s ({reason})"
+        case _:
+            return None
 
 
 class PlainView:
@@ -63,17 +77,15 @@ class PlainView:
 
     def show(self, event: Event) -> None:
         """Shows what an event tells."""
+        if (line := remark(event)) is not None:
+            self._messages.print(line)
         match event:
-            case Transcript(is_final=True, text=said):
-                self._messages.print(f"[dim]you:[/] {escape(said) or '[dim](nothing heard)[/]'}")
             case TextDelta(text=text):
                 self._answers.print(text, end="", markup=False)
             case TurnMetrics(stages_ms=stages) if self._metrics:
                 ordered = sorted(stages.items(), key=lambda item: item[1])
                 shown = "  ".join(f"{name} {ms:.0f} ms" for name, ms in ordered)
                 self._messages.print(f"[dim]{shown}[/]")
-            case Notice(error=error):
-                self._messages.print(f"[yellow]notice:[/] {escape(str(error))}")
             case TurnState(state=state) if state.ended:
                 self._answers.print()
             case _:
@@ -124,19 +136,17 @@ class LiveView:
     def show(self, event: Event) -> None:
         """Shows what an event tells."""
         now = self._now
+        if (line := remark(event)) is not None:
+            self._console.print(line)
         match event:
             case SpeechActivity(started=started):
                 now.hearing = started
             case Transcript(text=said, is_final=final):
                 now.saying = "" if final else said
-                if final:
-                    self._console.print(f"[dim]you:[/] {escape(said) or '[dim](nothing heard)[/]'}")
             case TextDelta(text=text):
                 now.answer += text
             case TurnMetrics(stages_ms=stages):
                 now.stages_ms = dict(stages)
-            case Notice(error=error):
-                self._console.print(f"[yellow]notice:[/] {escape(str(error))}")
             case TurnState(state=state):
                 now.state, now.since = state, self._clock()
                 if state.ended:
