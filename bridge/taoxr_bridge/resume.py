@@ -17,6 +17,8 @@ from taoxr_bridge.turn import Turn
 # While the avatar speaks, what was heard is saved this often; else only that the conversation runs.
 _SPEAKING_S: Final = 1.0
 _QUIET_S: Final = 20.0
+# A disk that is slower does not hold up the conversation.
+_DISK_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,12 @@ class Keeper:
         """The conversation has changed; `running` is the turn that is lost if nothing follows."""
         if self._journal is not None:
             self._journal.save(self._origin.token, self._saved(epoch, turns, running))
+
+    async def saved(self, epoch: int, turns: int, running: Turn | None = None) -> None:
+        """As `save`, and returns when it is on disk, or that failed or takes too long."""
+        if self._journal is not None:
+            future = self._journal.save(self._origin.token, self._saved(epoch, turns, running))
+            await asyncio.wait([asyncio.wrap_future(future)], timeout=_DISK_S)
 
     def forget(self) -> None:
         """The conversation has ended."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import structlog
 
@@ -32,14 +32,16 @@ from taoxr_bridge.tasks import nursery
 from taoxr_bridge.turn import Turn
 
 _OUTBOX: Final = 64
+_Send: TypeAlias = Callable[[pb.ConverseResponse], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Speaking:
-    """The avatar's turn that runs."""
+    """The avatar's newest turn; `over` once it is in the history, from when nothing can stop it."""
 
     turn: Turn
     task: asyncio.Task[None]
+    over: bool = False
 
 
 class Session:
@@ -103,11 +105,7 @@ class Session:
             lambda left_s: self.announce_end(pb.GoingAway.REASON_IDLE, left_s),
         )
 
-    async def run(
-        self,
-        requests: AsyncIterator[pb.ConverseRequest],
-        send: Callable[[pb.ConverseResponse], Awaitable[None]],
-    ) -> None:
+    async def run(self, requests: AsyncIterator[pb.ConverseRequest], send: _Send) -> None:
         """Converses until the client ends it; half-closing lets the current turn finish.
 
         Raises:
@@ -124,8 +122,8 @@ class Session:
                 self._keeper.forget()
         except BaseException:
             # The client may come back: what runs now is lost, but not what was said and heard.
-            lost = self._speaking if self._speaking and self._speaking.task.cancelled() else None
-            self._keeper.save(self._epoch, self._turns, lost and lost.turn)
+            lost = self._speaking
+            self._keeper.save(self._epoch, self._turns, lost.turn if lost and not lost.over else None)
             raise
         finally:
             self.audience.close()
@@ -158,11 +156,7 @@ class Session:
     async def _wait_stopped(self) -> None:
         raise await self._stopped
 
-    async def _converse(
-        self,
-        requests: AsyncIterator[pb.ConverseRequest],
-        send: Callable[[pb.ConverseResponse], Awaitable[None]],
-    ) -> bool:
+    async def _converse(self, requests: AsyncIterator[pb.ConverseRequest], send: _Send) -> bool:
         async with nursery() as tasks:
             self._tasks = tasks
             sending = tasks.create_task(self._send_all(send))
@@ -184,7 +178,7 @@ class Session:
                 if ended:
                     self._speaking.task.cancel()
                 else:
-                    await self._speaking.task
+                    await asyncio.wait([self._speaking.task])
             await self._outbox.close()
             await sending
         return ended
@@ -351,15 +345,18 @@ class Session:
         try:
             await turn.run()
         except TaoxrError as error:
-            heard = turn.heard()
-            await self._notice(turn.turn_id, error)
-            await self._tell_state(turn.turn_id, pb.TurnState.STATE_FAILED, heard)
+            heard, state = turn.heard(), pb.TurnState.STATE_FAILED
             self._log.warning("turn failed", turn=turn.turn_id, kind=type(error).__name__)
+            await self._notice(turn.turn_id, error)
         else:
-            heard = turn.heard(turn.pacer.sent_us)
+            heard, state = turn.heard(turn.pacer.sent_us), pb.TurnState.STATE_DONE
             self._log.info("turn done", turn=turn.turn_id, seconds=round(time.monotonic() - began, 2))
+        if self._speaking is not None:
+            self._speaking.over = True
         self._history.add_assistant(heard)
-        self._keeper.save(self._epoch, self._turns)
+        # A client that knows of the end can rely on it: the journal first.
+        await self._keeper.saved(*self._state())
+        await self._tell_state(turn.turn_id, state, heard)
 
     async def _interrupt(self, speaking: _Speaking, played_us: int | None = None) -> None:
         """Stops a turn; nothing of it is sent after this. The lock is held."""
@@ -372,7 +369,7 @@ class Session:
         await self._outbox.drop(turn.turn_id)
         self._epoch += 1
         self._history.add_assistant(heard)
-        self._speaking = None
+        speaking.over = True
         self._keeper.save(*self._state())
         await self._tell_state(turn.turn_id, pb.TurnState.STATE_INTERRUPTED, heard)
         self._log.info("turn interrupted", turn=turn.turn_id, heard_chars=len(heard))
@@ -384,9 +381,7 @@ class Session:
 
     def _active(self) -> _Speaking | None:
         """The avatar's turn, unless it is over."""
-        if self._speaking is not None and self._speaking.task.done():
-            self._speaking = None
-        return self._speaking
+        return None if self._speaking is None or self._speaking.over else self._speaking
 
     def _state(self) -> tuple[int, int, Turn | None]:
         """What the journal wants to know: epoch, turns, and the turn that runs."""
@@ -409,7 +404,7 @@ class Session:
     async def _notice(self, turn_id: str, error: TaoxrError) -> None:
         await self._tell(turn_id, pb.ConverseResponse(notice=status_of(error)))
 
-    async def _send_all(self, send: Callable[[pb.ConverseResponse], Awaitable[None]]) -> None:
+    async def _send_all(self, send: _Send) -> None:
         async for response in self._outbox:
             await send(response)
             self.audience.show(response)

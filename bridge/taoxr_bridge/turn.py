@@ -94,7 +94,6 @@ class Turn:
                 task.cancel()
         await self._emit(ConverseResponse(metrics=self._stages.metrics))
         await self.pacer.wait_until_heard()
-        await self._state(TurnState.STATE_DONE, self.heard(self.pacer.sent_us))
 
     async def _think(self, clauses: Pipe[str]) -> None:
         chunker, metrics = Chunker(), self._stages.metrics

@@ -227,17 +227,34 @@ MakeBridge = Callable[..., Any]
 
 
 @pytest.fixture
-def fake_bridge(tmp_path_factory: pytest.TempPathFactory) -> MakeBridge:
+def fake_workers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Any]:
+    """`async with fake_workers() as fakes`: the four workers, for a bridge to be told of."""
+
+    @asynccontextmanager
+    async def make() -> AsyncGenerator[Fakes]:
+        fakes = Fakes(tmp_path_factory.mktemp("w"))
+        try:
+            for role in fakes.targets:
+                await fakes.start(role)
+            yield fakes
+        finally:
+            # A server that is collected without having been stopped hangs gRPC.
+            await fakes.stop_all()
+
+    return make
+
+
+@pytest.fixture
+def fake_bridge(
+    fake_workers: Callable[[], Any], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> MakeBridge:
     """`async with fake_bridge(setting=...) as (client, fakes)`: a bridge on fake workers."""
 
     @asynccontextmanager
     async def make(**settings: Any) -> AsyncGenerator[tuple[Client, Fakes]]:
-        fakes = Fakes(tmp_path_factory.mktemp("w"))
+        monkeypatch.setenv("TAOXR_HOME", str(tmp_path_factory.mktemp("home")))
         async with AsyncExitStack() as stack:
-            # A server that is collected without having been stopped hangs gRPC.
-            stack.push_async_callback(fakes.stop_all)
-            for role in fakes.targets:
-                await fakes.start(role)
+            fakes = await stack.enter_async_context(fake_workers())
             chosen = Settings(port=0, worker_wait_s=5.0, **settings)
             target = fakes.bridge = await stack.enter_async_context(bridge(chosen, fakes.targets))
             client = await stack.enter_async_context(connect(target))

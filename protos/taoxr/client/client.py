@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from taoxr.client.avatars import Avatar, AvatarRig
 from taoxr.client.channel import open_channel
 from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
 from taoxr.client.conversation import Conversation, ConversationOptions
+from taoxr.client.resume import resumed
 from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
 from taoxr.v1 import animation_pb2, common_pb2
@@ -62,6 +63,48 @@ class Client:
     def converse(self, options: ConversationOptions | None = None) -> Conversation:
         """A conversation, to be entered with ``async with``."""
         return Conversation(self._conversations, options or ConversationOptions())
+
+    def resume(
+        self, lost: Conversation, *, patience_s: float = 60.0
+    ) -> AbstractAsyncContextManager[Conversation]:
+        """Goes on with a conversation whose connection was lost, here or at another bridge of the machine.
+
+        ``async with client.resume(lost) as conversation`` tries until the bridge is there and ready. What
+        was said is remembered; `SessionStarted.lost_turn` says which turn was broken off.
+
+        Args:
+            lost: The conversation; its own block may be left already.
+            patience_s: How long to try.
+
+        Raises:
+            NotFoundError: It has ended, or was lost too long ago: begin a new one.
+            UnavailableError: The bridge did not come back in time, or keeps no journal.
+        """
+        return resumed(lost, self.converse, patience_s)
+
+    async def watch(self, session_id: str) -> AsyncGenerator[events.Event]:
+        """What another client's conversation is told, from now on, `SessionStarted` first.
+
+        Args:
+            session_id: `SessionStarted.session_id` of that conversation.
+
+        Raises:
+            NotFoundError: No such conversation runs.
+            StalledError: This watcher was too slow; watch again.
+        """
+        started: events.SessionStarted | None = None
+        call = self._conversations.Watch(pb.WatchRequest(session_id=session_id))
+        try:
+            async for response in call:
+                event = events.from_proto(response.response, started)
+                if isinstance(event, events.SessionStarted):
+                    started = event
+                if event is not None:
+                    yield event
+        except aio.AioRpcError as error:
+            raise error_of(error) from error
+        finally:
+            call.cancel()
 
     async def stream_say(
         self, text: str, *, frame_rate: float = 0.0

@@ -1,8 +1,9 @@
 """One conversation with the avatar: send text or audio, iterate over the events."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, cast
@@ -42,8 +43,10 @@ class ConversationOptions:
         seed: Seed of the sampler.
         temperature: Sampling temperature, 0 is greedy.
         partial_transcripts: Whether transcripts come while the user still speaks.
-        echo_cancelled: True when the avatar's voice is not in the audio that will be sent: the client
-            cancels echo, or the user wears headphones. Otherwise the server keeps the avatar from hearing itself.
+        echo_cancelled: True when the avatar's voice is not in the audio that will be sent: the client cancels
+            echo, or the user wears headphones. Otherwise the server keeps the avatar from hearing itself.
+        resume_token: `SessionStarted.resume_token` of a conversation to go on with; `history` and
+            `system_prompt` are then its own, and must be empty here.
     """
 
     audio_in_hz: int = 0
@@ -57,6 +60,7 @@ class ConversationOptions:
     temperature: float | None = None
     partial_transcripts: bool = True
     echo_cancelled: bool = False
+    resume_token: str = field(default="", repr=False)
 
 
 _ROLES: Final = {"user": common_pb2.ROLE_USER, "assistant": common_pb2.ROLE_ASSISTANT}
@@ -84,6 +88,7 @@ def config_to_proto(options: ConversationOptions) -> pb.ConversationConfig:
         temperature=options.temperature,
         partial_transcripts=options.partial_transcripts,
         echo_cancelled=options.echo_cancelled,
+        resume_token=options.resume_token,
     )
 
 
@@ -97,12 +102,13 @@ class Conversation:
         TaoxrError: (while sending or iterating) The server refused the input or went away.
 
     Attributes:
+        options: What was asked for.
         started: What was negotiated; valid inside the ``async with`` block.
     """
 
     def __init__(self, stub: ConversationServiceStub, options: ConversationOptions) -> None:
         self._stub = stub
-        self._options = options
+        self.options = options
         self._call: _Call | None = None
         self._write_lock = asyncio.Lock()
         self._epoch = 0
@@ -113,7 +119,7 @@ class Conversation:
 
     @property
     def started(self) -> events.SessionStarted:
-        """What was negotiated."""
+        """What was negotiated; stays when the conversation is over."""
         if self._started is None:
             raise UnavailableError("the conversation has not started: use `async with`")
         return self._started
@@ -127,7 +133,7 @@ class Conversation:
         # types-grpcio knows only the form with an iterator of requests.
         self._call = call = cast("_Call", self._stub.Converse())  # pyright: ignore[reportCallIssue]
         try:
-            await self._send(pb.ConverseRequest(config=config_to_proto(self._options)))
+            await self._send(pb.ConverseRequest(config=config_to_proto(self.options)))
             event = await self._read()
             if not isinstance(event, events.SessionStarted):
                 raise UnavailableError(f"the server began with {event!r}, expected session_started")
@@ -170,6 +176,40 @@ class Conversation:
         """Tells how far playback of a turn has come; the server paces by it."""
         report = pb.PlaybackReport(turn_id=turn_id, played_us=played_us, underruns=underruns)
         await self._send(pb.ConverseRequest(playback=report))
+
+    async def mute(self, muted: bool) -> None:
+        """Switches the microphone off or on: audio that is sent while it is off counts as silence."""
+        await self._send(pb.ConverseRequest(mute=pb.Mute(muted=muted)))
+
+    async def update(
+        self,
+        *,
+        system_prompt: str | None = None,
+        max_answer_tokens: int | None = None,
+        temperature: float | None = None,
+    ) -> None:
+        """Changes the conversation from the next turn on; None leaves a setting as it is.
+
+        An empty `system_prompt` is the server's persona again. Sound, input mode and frames cannot change:
+        open the conversation again for that, with `SessionStarted.resume_token`.
+        """
+        update = pb.UpdateConfig(
+            system_prompt=system_prompt, max_answer_tokens=max_answer_tokens, temperature=temperature
+        )
+        await self._send(pb.ConverseRequest(update_config=update))
+
+    async def send_tool_result(self, call_id: str, result_json: str = "", *, error: str = "") -> None:
+        """Answers a `ToolCall` with its result as JSON, or with why there is none."""
+        if error:
+            result = pb.ToolResult(call_id=call_id, error=error)
+        else:
+            result = pb.ToolResult(call_id=call_id, result_json=result_json)
+        await self._send(pb.ConverseRequest(tool_result=result))
+
+    async def ping(self) -> None:
+        """Asks for a `Pong`; also a sign of life that keeps an idle conversation."""
+        ping = pb.Ping(client_time_us=time.monotonic_ns() // 1000)
+        await self._send(pb.ConverseRequest(ping=ping))
 
     async def end(self) -> None:
         """Ends the conversation; what is left of the current turn is not sent."""
