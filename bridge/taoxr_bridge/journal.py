@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Final, TypeVar
 
 import structlog
@@ -73,6 +74,9 @@ class Journal:
         self._clock = clock
         self._thread = ThreadPoolExecutor(1, "journal")
         self._db: sqlite3.Connection | None = None
+        # Rows that wait to be written, at most one of each conversation, however slow the disk is.
+        self._waiting: dict[str, tuple[tuple[object, ...], Future[None]]] = {}
+        self._lock = Lock()
 
     async def open(self) -> None:
         """Opens the file, making it if need be; a damaged one is replaced.
@@ -91,13 +95,22 @@ class Journal:
     def save(self, token: str, saved: Saved) -> Future[None]:
         """Saves a conversation, replacing what was saved for the token; nobody has to wait for it.
 
+        Of several saves that wait for the disk, only the newest is written.
+
         Failure is logged, and raised from the future.
         """
         row = (
             hash_token(token), saved.session_id, saved.config.SerializeToString(), saved.epoch, saved.turns,
             saved.lost_turn, saved.lost_heard, self._clock(),
         )  # fmt: skip
-        return self._submit("INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        key = hash_token(token)
+        with self._lock:
+            if key in self._waiting:
+                future = self._waiting[key][1]
+            else:
+                future = self._thread.submit(self._write, key)
+            self._waiting[key] = (row, future)
+        return future
 
     def touch(self, token: str) -> Future[None]:
         """Says that a conversation still runs, unchanged."""
@@ -165,6 +178,11 @@ class Journal:
             raise
         return db
 
+    def _write(self, key: str) -> None:
+        with self._lock:
+            row, _ = self._waiting.pop(key)
+        self._execute("INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
     def _purge(self) -> None:
         db = self._connection()
         db.execute("DELETE FROM conversations WHERE saved < ?", (self._clock() - self.keep_s,))
@@ -177,14 +195,14 @@ class Journal:
         return self._db
 
     def _submit(self, statement: str, parameters: tuple[object, ...]) -> Future[None]:
-        def run() -> None:
-            try:
-                self._connection().execute(statement, parameters)
-            except sqlite3.Error as error:
-                structlog.get_logger().warning("journal not written", path=str(self._path), error=str(error))
-                raise TaoxrError(f"the journal {self._path} could not be written ({error})") from error
+        return self._thread.submit(self._execute, statement, parameters)
 
-        return self._thread.submit(run)
+    def _execute(self, statement: str, parameters: tuple[object, ...]) -> None:
+        try:
+            self._connection().execute(statement, parameters)
+        except sqlite3.Error as error:
+            structlog.get_logger().warning("journal not written", path=str(self._path), error=str(error))
+            raise TaoxrError(f"the journal {self._path} could not be written ({error})") from error
 
     async def _call(self, function: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)

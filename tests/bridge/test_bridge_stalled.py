@@ -13,7 +13,7 @@ import pytest
 from grpc import aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from taoxr.client import Client, Conversation, ConversationOptions, connect, private_bridge
+from taoxr.client import Client, Conversation, ConversationOptions, MediaChunk, connect, private_bridge
 from taoxr.client.channel import open_channel
 from taoxr.errors import BusyError, InvalidInputError, StalledError, TaoxrError
 from taoxr.rpc import CHANNEL_OPTIONS, SERVER_OPTIONS, error_of
@@ -116,6 +116,12 @@ async def test_stalled_conversations_are_closed_and_cost_little(fakes, monkeypat
         # Once in peace, so that everything that is loaded on first use is loaded.
         async with connect(through) as client:
             assert len((await client.say(LONG)).pcm)
+            async with client.converse() as talk:
+                await talk.send_text("hello")
+                async for event in talk:
+                    if isinstance(event, MediaChunk):
+                        break
+        await active(watcher, 0)
         before = process.memory_info().rss
         talks = []
         for _ in range(CLIENTS):
