@@ -10,9 +10,20 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from taoxr import arkit
-from taoxr.client import MediaChunk, SessionStarted, State, TextDelta, Transcript, TurnState, sync, wav
+from taoxr import arkit, client
+from taoxr.client import (
+    ConversationOptions,
+    MediaChunk,
+    SessionStarted,
+    State,
+    TextDelta,
+    Transcript,
+    TurnState,
+    sync,
+    wav,
+)
 from taoxr.client.cli_animate import app
+from taoxr.client.events import Pong
 from taoxr.errors import InvalidInputError, UnavailableError
 
 pytestmark = pytest.mark.process
@@ -77,7 +88,7 @@ async def test_everything_works_without_async(fake_bridge):
             heard = [e.text for e in client.recognize([loud, quiet], 16000) if isinstance(e, Transcript)]
             assert heard == ["hello there"]
             assert client.avatar_rig(client.avatars()[0].avatar_id).blendshapes == arkit.NAMES
-            with client.converse() as conversation:
+            with client.converse(ConversationOptions(audio_in_hz=16000)) as conversation:
                 assert conversation.started.rig.names == arkit.NAMES
                 conversation.send_text("hello")
                 said = ""
@@ -89,8 +100,20 @@ async def test_everything_works_without_async(fake_bridge):
                     if isinstance(event, TurnState) and event.state is State.DONE:
                         break
                 assert said == "You said hello."
+                conversation.mute(True)
+                conversation.update(max_answer_tokens=20)
+                conversation.ping()
+                assert any(isinstance(event, Pong) for event in conversation)
+                watched = client.watch(conversation.started.session_id)
+                assert isinstance(next(watched), SessionStarted)
+                watched.close()
                 conversation.end()
                 assert not [e for e in conversation if isinstance(e, TextDelta)]
+            with client.converse() as lost:  # left without an end: as if the connection broke
+                pass
+            with client.resume(lost) as conversation:
+                assert conversation.started.resumed
+                assert conversation.options.space == "arkit52"
             with pytest.raises(InvalidInputError, match="frame_rate"):
                 client.say("Hello.", frame_rate=1000.0)
         with sync.connect("127.0.0.1:1") as nobody, pytest.raises(UnavailableError):
@@ -98,3 +121,9 @@ async def test_everything_works_without_async(fake_bridge):
 
     async with fake_bridge() as (_, fakes):
         await asyncio.to_thread(use, fakes.bridge)
+
+
+@pytest.mark.parametrize("name", ["Client", "Conversation"])
+def test_the_client_without_async_lacks_nothing(name: str):
+    public = {member for member in vars(getattr(client, name)) if not member.startswith("_")}
+    assert public <= set(vars(getattr(sync, name)))

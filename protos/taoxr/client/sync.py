@@ -109,49 +109,74 @@ class _Portal:
 
 
 class Conversation:
-    """A running conversation, see `taoxr.client.Conversation`; made by `Client.converse`."""
+    """A running conversation, see `taoxr.client.Conversation`; made by `Client.converse`.
+
+    Attributes:
+        asynchronous: What it wraps.
+    """
 
     def __init__(self, portal: _Portal, conversation: aclient.Conversation) -> None:
         self._portal = portal
-        self._conversation = conversation
+        self.asynchronous = conversation
+
+    @property
+    def options(self) -> aclient.ConversationOptions:
+        """What was wished for."""
+        return self.asynchronous.options
 
     @property
     def started(self) -> events.SessionStarted:
         """What was negotiated."""
-        return self._conversation.started
+        return self.asynchronous.started
 
     @property
     def turn_id(self) -> str:
         """The avatar's newest turn, or empty."""
-        return self._conversation.turn_id
+        return self.asynchronous.turn_id
 
     def send_text(self, text: str) -> None:
         """The user says `text`."""
-        self._portal.run(self._conversation.send_text(text))
+        self._portal.run(self.asynchronous.send_text(text))
 
     def send_audio(self, pcm: NDArray[np.int16]) -> None:
         """More of the user's voice: int16 [n], mono."""
-        self._portal.run(self._conversation.send_audio(pcm))
+        self._portal.run(self.asynchronous.send_audio(pcm))
 
     def end_of_user_turn(self) -> None:
         """The user has finished speaking (push to talk)."""
-        self._portal.run(self._conversation.end_of_user_turn())
+        self._portal.run(self.asynchronous.end_of_user_turn())
 
     def interrupt(self, played_us: int) -> None:
         """Stops the current turn, of which `played_us` microseconds were heard."""
-        self._portal.run(self._conversation.interrupt(played_us))
+        self._portal.run(self.asynchronous.interrupt(played_us))
 
     def report_playback(self, turn_id: str, played_us: int, underruns: int = 0) -> None:
         """Tells how far playback of a turn has come."""
-        self._portal.run(self._conversation.report_playback(turn_id, played_us, underruns))
+        self._portal.run(self.asynchronous.report_playback(turn_id, played_us, underruns))
+
+    def mute(self, muted: bool) -> None:
+        """Switches the microphone off or on."""
+        self._portal.run(self.asynchronous.mute(muted))
+
+    def update(self, **settings: Any) -> None:
+        """Changes settings from the next turn on; takes what `taoxr.client.Conversation.update` takes."""
+        self._portal.run(self.asynchronous.update(**settings))
+
+    def send_tool_result(self, call_id: str, result_json: str = "", *, error: str = "") -> None:
+        """Answers a `ToolCall` with its result as JSON, or with why there is none."""
+        self._portal.run(self.asynchronous.send_tool_result(call_id, result_json, error=error))
+
+    def ping(self) -> None:
+        """Asks for a `Pong`."""
+        self._portal.run(self.asynchronous.ping())
 
     def end(self) -> None:
         """Ends the conversation."""
-        self._portal.run(self._conversation.end())
+        self._portal.run(self.asynchronous.end())
 
     def __iter__(self) -> Generator[events.Event]:
         """The events in order, until the conversation has ended."""
-        return self._portal.each(aiter(self._conversation))
+        return self._portal.each(aiter(self.asynchronous))
 
 
 class Client:
@@ -166,6 +191,17 @@ class Client:
         """A conversation for the length of the block."""
         with self._portal.inside(self._client.converse(options)) as conversation:
             yield Conversation(self._portal, conversation)
+
+    @contextmanager
+    def resume(self, lost: Conversation, *, patience_s: float = 60.0) -> Generator[Conversation]:
+        """Goes on with a conversation whose connection was lost, for the length of the block."""
+        found = self._client.resume(lost.asynchronous, patience_s=patience_s)
+        with self._portal.inside(found) as conversation:
+            yield Conversation(self._portal, conversation)
+
+    def watch(self, session_id: str) -> Generator[events.Event]:
+        """What another client's conversation is told."""
+        return self._portal.each(self._client.watch(session_id))
 
     def say(self, text: str, *, frame_rate: float = 0.0) -> aclient.Speech:
         """Speaks `text` and returns the whole of it."""
