@@ -70,6 +70,9 @@ def serve(
         Path | None,
         typer.Option(help="Folder of .nnr avatars to give away.  [default: those installed with taoxr]"),
     ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Serve numbers for Prometheus at http://127.0.0.1:PORT/metrics.")
+    ] = None,
     stop_at_stdin_eof: Annotated[
         bool, typer.Option(help="Stop when stdin closes (for a parent process).", hidden=True)
     ] = False,
@@ -89,6 +92,7 @@ def serve(
         tls_client_ca=tls_client_ca,
         token_file=token_file,
         reflection=reflection,
+        metrics_port=metrics_port,
         avatars=avatars,
     )
     external = dict(_role_and_target(item) for item in worker or ())

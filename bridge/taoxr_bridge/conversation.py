@@ -14,6 +14,7 @@ from taoxr.v1 import common_pb2, conversation_pb2_grpc
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge import calls, resume, validation
 from taoxr_bridge.journal import Journal
+from taoxr_bridge.metrics import Metrics
 from taoxr_bridge.session import Session
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech import Voice, chunks_of, open_voice, start_speech
@@ -36,15 +37,23 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         supervisor: The workers.
         settings: Limits and defaults.
         journal: Keeps conversations, so that they can be resumed; None: they cannot.
+        metrics: Counts them.
 
     Attributes:
         sessions: The conversations that run, by their id.
     """
 
-    def __init__(self, supervisor: Supervisor, settings: Settings, journal: Journal | None = None) -> None:
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        settings: Settings,
+        journal: Journal | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
         self._workers = supervisor
         self._settings = settings
         self._journal = journal
+        self._metrics = metrics or Metrics()
         self.sessions: dict[str, Session] = {}
         self._active = 0
         self._freed = asyncio.Event()
@@ -70,7 +79,7 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             session = Session(origin, config, rig, voice, self._workers, self._settings, self._journal)
             self.sessions[origin.session_id] = session
             try:
-                await session.run(request_iterator, _sender(context))
+                await session.run(request_iterator, _sender(context, self._metrics))
             finally:
                 del self.sessions[origin.session_id]
 
@@ -131,7 +140,8 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             raise BusyError(f"all {most} conversations are taken; try again later", _RETRY_S) from None
         self._active += 1
         try:
-            yield
+            with self._metrics.conversation():
+                yield
         finally:
             self._active -= 1
             self._freed.set()
@@ -154,12 +164,14 @@ async def _first_config(requests: AsyncIterator[pb.ConverseRequest]) -> pb.Conve
     return first.config
 
 
-def _sender(context: Any) -> Callable[[pb.ConverseResponse], Awaitable[None]]:
+def _sender(context: Any, metrics: Metrics) -> Callable[[pb.ConverseResponse], Awaitable[None]]:
     async def send(response: pb.ConverseResponse) -> None:
         try:
             await context.write(response)
         except aio.BaseError as error:
             # gRPC is about to cancel the call; this may be seen first.
             raise UnavailableError("the client has gone") from error
+        if response.HasField("metrics"):
+            metrics.turn(response.metrics)
 
     return send

@@ -105,10 +105,7 @@ class Journal:
         )  # fmt: skip
         key = hash_token(token)
         with self._lock:
-            if key in self._waiting:
-                future = self._waiting[key][1]
-            else:
-                future = self._thread.submit(self._write, key)
+            future = self._waiting[key][1] if key in self._waiting else self._thread.submit(self._write, key)
             self._waiting[key] = (row, future)
         return future
 

@@ -30,6 +30,7 @@ from taoxr_bridge.avatar_service import AvatarService
 from taoxr_bridge.conversation import ConversationService
 from taoxr_bridge.guard import GuardInterceptor
 from taoxr_bridge.journal import open_journal
+from taoxr_bridge.metrics import Metrics, MetricsInterceptor, metrics_page
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech_service import SpeechService
 from taoxr_bridge.supervisor import supervise
@@ -98,8 +99,11 @@ async def bridge(
         open_journal(settings.resume_s) as journal,
     ):
         guard = GuardInterceptor(settings.stall_timeout_s, settings.max_calls, (health.SERVICE_NAME,))
+        metrics = Metrics()
+        metrics.watch(workers.workers)
         server = aio.server(
             interceptors=(
+                MetricsInterceptor(metrics),
                 ErrorInterceptor(),
                 # Whoever watches whether the server is up need not know the secret.
                 *(() if secret is None else (TokenInterceptor(secret, (health.SERVICE_NAME,)),)),
@@ -111,7 +115,7 @@ async def bridge(
                 ("grpc.max_concurrent_streams", _MAX_STREAMS),
             ),
         )
-        conversations = ConversationService(workers, settings, journal)
+        conversations = ConversationService(workers, settings, journal, metrics)
         conversation_pb2_grpc.add_ConversationServiceServicer_to_server(conversations, server)
         animation = AnimationService(workers, settings)
         animation_pb2_grpc.add_AnimationServiceServicer_to_server(animation, server)
@@ -134,18 +138,19 @@ async def bridge(
         except RuntimeError as error:
             raise InvalidInputError("--port", settings.port, f"a free port on {host} ({error})") from error
         await set_health()
-        await server.start()
-        try:
-            await workers.wait_all_ready(settings.start_timeout_s + 1)
-            yield f"{host}:{port}"
-        finally:
-            await health_service.enter_graceful_shutdown()
-            # Refuses new calls at once, and in the end cancels those that still run.
-            stopping = asyncio.create_task(server.stop(settings.drain_timeout_s + _STOP_GRACE_S))
-            sessions = tuple(conversations.sessions.values())
-            await asyncio.gather(*(session.drain(settings.drain_timeout_s) for session in sessions))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_STOP_GRACE_S):
-                    await guard.idle()
-            await server.stop(0)
-            await stopping
+        with metrics_page(metrics, settings.metrics_host, settings.metrics_port):
+            await server.start()
+            try:
+                await workers.wait_all_ready(settings.start_timeout_s + 1)
+                yield f"{host}:{port}"
+            finally:
+                await health_service.enter_graceful_shutdown()
+                # Refuses new calls at once, and in the end cancels those that still run.
+                stopping = asyncio.create_task(server.stop(settings.drain_timeout_s + _STOP_GRACE_S))
+                sessions = tuple(conversations.sessions.values())
+                await asyncio.gather(*(session.drain(settings.drain_timeout_s) for session in sessions))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_STOP_GRACE_S):
+                        await guard.idle()
+                await server.stop(0)
+                await stopping

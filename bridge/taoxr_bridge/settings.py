@@ -40,6 +40,8 @@ class Settings(BaseSettings):
         max_conversations: Conversations at once; more than one only with that many language models.
         max_calls: Calls of all kinds at once.
         stall_timeout_s: A client that makes no room for a response for so long is closed.
+        metrics_host: Address of the page for Prometheus.
+        metrics_port: Port of the page for Prometheus; None serves none.
         drain_timeout_s: How long the avatar may take to finish its clause when the server stops.
         lead_us: How far ahead of playback media goes out, in microseconds.
         persona: System prompt of conversations that bring none.
@@ -79,6 +81,8 @@ class Settings(BaseSettings):
     max_conversations: int = Field(1, ge=1, le=64)
     max_calls: int = Field(256, ge=1)
     stall_timeout_s: float = Field(10.0, gt=0)
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = Field(None, ge=1, le=65535)
     drain_timeout_s: float = Field(5.0, ge=0, le=60)
     lead_us: int = Field(1_200_000, ge=200_000, le=10_000_000)
     persona: str = PERSONA

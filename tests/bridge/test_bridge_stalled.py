@@ -1,6 +1,7 @@
 """Clients that stop reading, behind a real socket that stands still; limits of calls."""
 
 import asyncio
+import random
 import socket
 import sys
 from collections.abc import AsyncGenerator
@@ -210,3 +211,18 @@ async def test_a_call_without_traffic_outlives_its_pings():
             assert await call == b"still here"
     finally:
         await server.stop(None)
+
+
+async def test_noise_on_the_socket_harms_nobody(fake_bridge):
+    """Bytes that are no HTTP/2, or begin like it: the connection closes and nothing else happens."""
+    rng = random.Random(5)
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000")
+    async with fake_bridge() as (client, fakes):
+        host, port = fakes.bridge.rsplit(":", 1)
+        for i in range(200):
+            with socket.create_connection((host, int(port)), timeout=5) as plain:
+                plain.sendall(
+                    preface[: rng.choice((0, 10, len(preface)))] + rng.randbytes(rng.randrange(200))
+                )
+            if i % 50 == 49:
+                assert len((await client.say("hello")).pcm)
