@@ -39,6 +39,7 @@ class _Choices:
     save: Path | None
     metrics: bool
     sound: bool
+    headphones: bool
 
 
 @dataclass(slots=True)
@@ -57,6 +58,9 @@ def talk(
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Folder to write the spoken answers to.")] = None,
     metrics: Annotated[bool, typer.Option(help="Show how long each stage took.")] = False,
+    headphones: Annotated[
+        bool, typer.Option("--headphones", help="The microphone does not hear the answers.")
+    ] = False,
     silent: Annotated[bool, typer.Option("--silent", help="Do not play the answers.")] = False,
     target: Target = None,
 ) -> None:
@@ -75,6 +79,7 @@ def talk(
         save=save,
         metrics=metrics,
         sound=not silent and (mic or sys.stdout.isatty()),
+        headphones=headphones,
     )
     asyncio.run(_talk(choices, target))
 
@@ -88,6 +93,8 @@ async def _talk(choices: _Choices, target: str | None) -> None:
             audio_in_hz=rate,
             input_mode=InputMode.HANDS_FREE if microphone else InputMode.PUSH_TO_TALK,
             partial_transcripts=microphone is not None,
+            # A silent avatar cannot hear itself either.
+            echo_cancelled=choices.headphones or speaker is None,
         )
         conversation = await stack.enter_async_context(client.converse(options))
         talker = _Talker(conversation, _view(choices), speaker)
