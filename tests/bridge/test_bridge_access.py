@@ -13,7 +13,7 @@ from grpc import aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from taoxr.client import ConversationOptions, State, TurnState, connect
+from taoxr.client import ConversationOptions, State, TurnState, connect, private_bridge
 from taoxr.client.channel import access_from_environment, open_channel
 from taoxr.errors import AccessError, InvalidInputError, UnavailableError
 from taoxr_bridge.access import check_host, required_token, server_credentials
@@ -231,3 +231,18 @@ async def test_a_client_certificate_comes_with_its_key(pem):
     with pytest.raises(InvalidInputError, match="together"):
         async with connect("localhost:1", tls_ca=pem.ca, tls_cert=pem.client_cert):
             pass
+
+
+async def test_a_private_bridge_stays_private(fakes, monkeypatch, pem):
+    """Whatever the environment says about a bridge for others, it listens here, in plain, for its owner."""
+    for name, value in (("HOST", "0.0.0.0"), ("INSECURE", "1"), ("TLS_CERT", pem.cert), ("TOKEN", TOKEN)):
+        monkeypatch.setenv(f"TAOXR_BRIDGE_{name}", str(value))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(fakes.stop_all)
+        for role in fakes.targets:
+            await fakes.start(role)
+        workers = [f"--worker={role}={target}" for role, target in fakes.targets.items()]
+        target = await stack.enter_async_context(private_bridge(arguments=workers))
+        assert target.startswith("127.0.0.1:")
+        async with connect(target) as client:
+            assert (await client.server_info()).active_conversations == 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
@@ -13,6 +14,13 @@ from taoxr.errors import UnavailableError
 
 _POLL_S: Final = 0.05
 _STOP_S: Final = 15.0
+# Settings of a bridge for others, which would let others in here, or keep us out.
+_NOT_PASSED_ON: Final = tuple(
+    f"TAOXR_BRIDGE_{name}"
+    for name in (
+        "HOST", "INSECURE", "TLS_CERT", "TLS_KEY", "TLS_CLIENT_CA", "TOKEN", "TOKEN_FILE", "METRICS_PORT",
+    )
+)  # fmt: skip
 
 
 @asynccontextmanager
@@ -39,6 +47,7 @@ async def private_bridge(
                 sys.executable, "-m", "taoxr_bridge", "--port", "0", "--ready-file", str(ready),
                 "--stop-at-stdin-eof", *arguments,
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL, stderr=sink,
+                env={name: value for name, value in os.environ.items() if name not in _NOT_PASSED_ON},
             )  # fmt: skip
         try:
             yield await _wait_ready(process, ready, log, timeout)

@@ -13,6 +13,7 @@ from rich.progress import track
 
 from taoxr import arkit
 from taoxr.client import Client, FaceTrack, connect, private_bridge
+from taoxr.client.channel import Access, access_from_environment
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import Activity, Face, Idle, Motion, Skeleton
 from taoxr_runtime.demo.film import save_picture
@@ -118,11 +119,12 @@ class _Speech:
 async def _speech(
     text: str, voice: tuple[NDArray[np.int16], int] | None, target: str, console: Console
 ) -> _Speech:
+    access = access_from_environment() if target else Access()
     async with AsyncExitStack() as stack:
         if not target:
             with console.status("starting the bridge and its models"):
                 target = await stack.enter_async_context(private_bridge())
-        client: Client = await stack.enter_async_context(connect(target))
+        client: Client = await stack.enter_async_context(connect(target, **access))
         if voice is None:
             said = await client.say(text)
             return _Speech(said.pcm, said.sample_rate_hz, said.face)

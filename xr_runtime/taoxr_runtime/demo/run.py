@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from taoxr.client import InputMode, ServerInfo, State, connect, private_bridge
+from taoxr.client.channel import Access, access_from_environment
 from taoxr.errors import UnavailableError
 from taoxr_runtime.animation import Activity, Idle, Skeleton
 from taoxr_runtime.demo import figures
@@ -115,10 +116,11 @@ class Demo:
         plan, tell = self._plan, self._console.print
         async with AsyncExitStack() as stack:
             target = plan.target
+            access = access_from_environment() if target else Access()
             if not target:
                 with self._console.status("starting the bridge and its models"):
                     target = await stack.enter_async_context(private_bridge())
-            client = await stack.enter_async_context(connect(target))
+            client = await stack.enter_async_context(connect(target, **access))
             prompts: list[Prompt] = []
             for prompt in plan.prompts:
                 missing = prompt.source is Source.SYNTHESISED and not len(prompt.pcm)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from taoxr import arkit
 from taoxr.client import Client, ConversationOptions, InputMode, connect, private_bridge
+from taoxr.client.channel import access_from_environment
 from taoxr.errors import BusyError, InvalidInputError, TaoxrError, UnavailableError
 from taoxr_runtime.animation import Activity
 from taoxr_runtime.audio import Sink, Source
@@ -226,7 +227,7 @@ class Companion:
     @asynccontextmanager
     async def _bridge(self) -> AsyncGenerator[Client]:
         if self._target is not None:
-            async with connect(self._target) as client:
+            async with connect(self._target, **access_from_environment()) as client:
                 yield client
             return
         async with private_bridge() as target, connect(target) as client:
