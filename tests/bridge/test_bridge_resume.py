@@ -3,8 +3,10 @@
 import asyncio
 import json
 import os
+import random
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -248,3 +250,39 @@ async def test_without_a_journal_there_is_no_token(fake_bridge):
         with pytest.raises(NotFoundError):
             async with client.converse(ConversationOptions(resume_token="x")):
                 pass
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+async def test_a_bridge_killed_at_random_moments_forgets_nothing_that_was_finished(bridge_process, kills):
+    bridge, fakes = bridge_process
+    moments = random.Random(kills)
+    fakes.llm.answer = lambda prompt: "One two three four five six seven." if "kill" in prompt else "Fine."
+    lost = None
+    finished: list[str] = []
+    for i in range(kills):
+        async with connect(await bridge.start()) as client:
+            async with client.resume(lost) if lost else client.converse() as conversation:
+                await conversation.send_text(f"question {i}")
+                await until(conversation, State.DONE)
+                finished += [f"question {i}", "Fine."]
+                await conversation.send_text("kill")
+                killing = asyncio.create_task(kill_after(bridge, moments.uniform(0, 2.5)))
+                with pytest.raises(UnavailableError):
+                    await conversation_end(conversation)
+                assert time.monotonic() - await killing < 1
+            lost = conversation
+    async with connect(await bridge.start()) as client, client.resume(lost) as conversation:
+        await conversation.send_text("and?")
+        await until(conversation, State.DONE)
+        said = [m.content for m in fakes.llm.requests[-1].messages]
+        kept = [text for text in said if text.startswith("question") or text == "Fine."]
+        assert kept[-len(finished) :] == finished[-len(kept) :]
+        assert int((conversation.turn_id).removeprefix("turn-")) == 2 * kills + 1
+
+
+async def kill_after(bridge: BridgeProcess, delay_s: float) -> float:
+    await asyncio.sleep(delay_s)
+    bridge.process.send_signal(signal.SIGKILL)
+    killed = time.monotonic()
+    await bridge.process.wait()
+    return killed
