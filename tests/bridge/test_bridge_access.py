@@ -1,6 +1,8 @@
 """Who is let in: TLS, client certificates, tokens, addresses; what health and reflection say."""
 
+import asyncio
 import os
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -246,3 +248,63 @@ async def test_a_private_bridge_stays_private(fakes, monkeypatch, pem):
         assert target.startswith("127.0.0.1:")
         async with connect(target) as client:
             assert (await client.server_info()).active_conversations == 0
+
+
+async def test_the_command_takes_certificates_and_token(fakes, pem, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(fakes.stop_all)
+        for role in fakes.targets:
+            await fakes.start(role)
+        workers = [f"--worker={role}={target}" for role, target in fakes.targets.items()]
+        options = [f"--tls-cert={pem.cert}", f"--tls-key={pem.key}", f"--tls-client-ca={pem.ca}"]
+        log = tmp_path / "log"
+        target = await stack.enter_async_context(
+            private_bridge(arguments=[*workers, *options, f"--token-file={file}", "--no-reflection"], log=log)
+        )
+        own = {"tls_ca": pem.ca, "tls_cert": pem.client_cert, "tls_key": pem.client_key}
+        async with connect(target, **own, token=TOKEN) as client:
+            assert await answer(client) == "You said hello."
+        async with connect(target, **own, token="another-token-of-length") as client:
+            with pytest.raises(AccessError):
+                await client.server_info()
+        async with open_channel(target, **own, token=TOKEN) as channel:
+            assert await reflected(channel) is grpc.StatusCode.UNIMPLEMENTED
+    assert TOKEN not in log.read_text()
+    assert "another-token" not in log.read_text()
+
+
+async def test_health_while_a_model_loads(fakes):
+    states = health_pb2.HealthCheckResponse
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(fakes.stop_all)
+        for role in ("llm", "tts", "a2bs"):
+            await fakes.start(role)
+
+        async def run() -> None:
+            async with bridge(Settings(port=port), fakes.targets):
+                ready.set()
+                await stop.wait()
+
+        ready, stop = asyncio.Event(), asyncio.Event()
+        running = asyncio.create_task(run())
+        channel = await stack.enter_async_context(open_channel(f"127.0.0.1:{port}"))
+        watch = health_pb2_grpc.HealthStub(channel).Watch(
+            health_pb2.HealthCheckRequest(service="taoxr.v1.AnimationService"), wait_for_ready=True
+        )
+        async for update in watch:
+            if update.status == states.SERVING:
+                break
+        health = await health_of(channel)
+        assert health["taoxr.v1.ConversationService"] == health[""] == states.NOT_SERVING
+        assert not ready.is_set()
+        await fakes.start("ear")
+        await ready.wait()
+        assert set((await health_of(channel)).values()) == {states.SERVING}
+        watch.cancel()
+        stop.set()
+        await running
