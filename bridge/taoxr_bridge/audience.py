@@ -13,7 +13,7 @@ from taoxr.v1 import conversation_pb2 as pb
 _MOST_BYTES: Final = 512 * 1024
 _MOST_WATCHERS: Final = 16
 _RETRY_S: Final = 5.0
-_PRIVATE: Final = ("tool_call", "pong")
+_PRIVATE: Final = "pong"
 
 
 class Watcher:
@@ -78,7 +78,7 @@ class Audience:
             self._started.CopyFrom(response)
             self._started.session_started.ClearField("resume_token")
             self._started.session_started.ClearField("resume_window_us")
-        elif kind not in _PRIVATE:
+        elif kind != _PRIVATE:
             for watcher in self._watchers:
                 watcher.put(response)
 

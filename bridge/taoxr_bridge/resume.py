@@ -65,7 +65,7 @@ async def find(journal: Journal | None, token: str) -> Saved:
 def go_on(token: str, saved: Saved, config: pb.ConversationConfig) -> tuple[Origin, pb.ConversationConfig]:
     """Where a saved conversation stands, and its config.
 
-    Sound, frames and tools are as in the new first request, since the client may be another device now.
+    Sound and frames are as in the new first request, since the client may be another device now.
     What was said and the persona are the conversation's, and so is the sampling that the request leaves out.
     """
     merged = pb.ConversationConfig()

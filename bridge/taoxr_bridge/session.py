@@ -210,8 +210,6 @@ class Session:
                     validation.check_update(request.update_config)
                     self._mind.update(request.update_config)
                     self._keeper.save(*self._state())
-                case "tool_result":
-                    pass  # no call waits for it
                 case "ping":
                     await self._tell("", pb.ConverseResponse(pong=pong(request.ping)))
                 case "end_session":

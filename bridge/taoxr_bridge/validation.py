@@ -36,9 +36,6 @@ def check_config(config: pb.ConversationConfig, space: str) -> None:
             raise InvalidInputError(f"config.history[{i}].role", message.role, "ROLE_USER or ROLE_ASSISTANT")
         check_text(f"config.history[{i}].content", message.content)
     _check_sampling("config", config)
-    if config.tools:
-        expected = "none: no language model of this server can call functions (see CAPABILITY_TOOLS)"
-        raise InvalidInputError("config.tools", f"{len(config.tools)} tools", expected)
     if config.resume_token and (config.system_prompt or config.history):
         field = "config.system_prompt" if config.system_prompt else "config.history"
         raise InvalidInputError(field, "a value", "none together with resume_token")

@@ -252,15 +252,6 @@ async def test_wrong_request_ends_the_stream_with_its_field(fake_bridge, request
             await until(conversation, State.DONE)
 
 
-async def test_tools_are_refused_by_a_model_that_cannot_call_them(fake_bridge):
-    async with fake_bridge() as (client, _fakes):
-        call = client._conversations.Converse()
-        await call.write(pb.ConverseRequest(config=pb.ConversationConfig(tools=[pb.Tool(name="wave")])))
-        with pytest.raises(grpc.aio.AioRpcError, match="CAPABILITY_TOOLS") as refused:
-            await call.read()
-        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-
-
 async def test_first_request_must_be_config(fake_bridge):
     async with fake_bridge() as (client, _fakes):
         call = client._conversations.Converse()

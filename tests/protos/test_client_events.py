@@ -47,7 +47,6 @@ PAYLOADS = {
     "media": MEDIA,
     "metrics": pb.TurnMetrics(stages_ms={"asr": 1.5}, prompt_tokens=1, reused_tokens=2, answer_tokens=3),
     "notice": status_of(BusyError("busy", 1.5)),
-    "tool_call": pb.ToolCall(call_id="c", name="n", arguments_json="{}", timeout_us=8),
     "going_away": pb.GoingAway(reason=pb.GoingAway.REASON_IDLE, time_left_us=9),
     "pong": pb.Pong(client_time_us=10, server_time_us=11),
 }

@@ -198,14 +198,6 @@ class Conversation:
         )
         await self._send(pb.ConverseRequest(update_config=update))
 
-    async def send_tool_result(self, call_id: str, result_json: str = "", *, error: str = "") -> None:
-        """Answers a `ToolCall` with its result as JSON, or with why there is none."""
-        if error:
-            result = pb.ToolResult(call_id=call_id, error=error)
-        else:
-            result = pb.ToolResult(call_id=call_id, result_json=result_json)
-        await self._send(pb.ConverseRequest(tool_result=result))
-
     async def ping(self) -> None:
         """Asks for a `Pong`; also a sign of life that keeps an idle conversation."""
         ping = pb.Ping(client_time_us=time.monotonic_ns() // 1000)

@@ -63,7 +63,6 @@ class Capability(StrEnum):
     """What a server may or may not do."""
 
     RESUME = "resume"
-    TOOLS = "tools"
     BARGE_IN = "barge_in"
 
 
@@ -211,16 +210,6 @@ class Notice(Event):
     error: TaoxrError
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall(Event):
-    """The avatar calls the client's function `name`; see ``ToolCall`` in conversation.proto."""
-
-    call_id: str
-    name: str
-    arguments_json: str
-    timeout_us: int
-
-
 class Leaving(StrEnum):
     """Why a server ends a conversation."""
 
@@ -256,7 +245,6 @@ _STATES: Final = {
 }
 _CAPABILITIES: Final = {
     pb.CAPABILITY_RESUME: Capability.RESUME,
-    pb.CAPABILITY_TOOLS: Capability.TOOLS,
     pb.CAPABILITY_BARGE_IN: Capability.BARGE_IN,
 }
 _LEAVING: Final = {
@@ -356,9 +344,6 @@ def from_proto(response: pb.ConverseResponse, started: SessionStarted | None) ->
             status = response.notice
             error = from_status(status) or TaoxrError(status.message)
             return Notice(*head, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), error)
-        case "tool_call":
-            call = response.tool_call
-            return ToolCall(*head, call.call_id, call.name, call.arguments_json, call.timeout_us)
         case "going_away":
             going = response.going_away
             return GoingAway(*head, _LEAVING.get(going.reason, Leaving.UNKNOWN), going.time_left_us)

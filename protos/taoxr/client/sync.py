@@ -162,10 +162,6 @@ class Conversation:
         """Changes settings from the next turn on; takes what `taoxr.client.Conversation.update` takes."""
         self._portal.run(self.asynchronous.update(**settings))
 
-    def send_tool_result(self, call_id: str, result_json: str = "", *, error: str = "") -> None:
-        """Answers a `ToolCall` with its result as JSON, or with why there is none."""
-        self._portal.run(self.asynchronous.send_tool_result(call_id, result_json, error=error))
-
     def ping(self) -> None:
         """Asks for a `Pong`."""
         self._portal.run(self.asynchronous.ping())

@@ -55,8 +55,6 @@ class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability
     """Never sent."""
     CAPABILITY_RESUME: _Capability.ValueType  # 1
     """The conversation can be resumed."""
-    CAPABILITY_TOOLS: _Capability.ValueType  # 2
-    """The language model can call the tools of the config."""
     CAPABILITY_BARGE_IN: _Capability.ValueType  # 3
     """The user's voice interrupts the avatar."""
 
@@ -67,8 +65,6 @@ CAPABILITY_UNSPECIFIED: Capability.ValueType  # 0
 """Never sent."""
 CAPABILITY_RESUME: Capability.ValueType  # 1
 """The conversation can be resumed."""
-CAPABILITY_TOOLS: Capability.ValueType  # 2
-"""The language model can call the tools of the config."""
 CAPABILITY_BARGE_IN: Capability.ValueType  # 3
 """The user's voice interrupts the avatar."""
 Global___Capability: _TypeAlias = Capability  # noqa: Y015
@@ -88,7 +84,6 @@ class ConverseRequest(_message.Message):
     END_SESSION_FIELD_NUMBER: _builtins.int
     MUTE_FIELD_NUMBER: _builtins.int
     UPDATE_CONFIG_FIELD_NUMBER: _builtins.int
-    TOOL_RESULT_FIELD_NUMBER: _builtins.int
     PING_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def config(self) -> Global___ConversationConfig:
@@ -127,10 +122,6 @@ class ConverseRequest(_message.Message):
         """Other settings from the next turn on."""
 
     @_builtins.property
-    def tool_result(self) -> Global___ToolResult:
-        """Answer to a tool call."""
-
-    @_builtins.property
     def ping(self) -> Global___Ping:
         """Answered by Pong at once."""
 
@@ -146,14 +137,13 @@ class ConverseRequest(_message.Message):
         end_session: Global___EndSession | None = ...,
         mute: Global___Mute | None = ...,
         update_config: Global___UpdateConfig | None = ...,
-        tool_result: Global___ToolResult | None = ...,
         ping: Global___Ping | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "tool_result", b"tool_result", "update_config", b"update_config"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "update_config", b"update_config"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "tool_result", b"tool_result", "update_config", b"update_config"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "update_config", b"update_config"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "audio", "text", "interrupt", "playback", "end_of_user_turn", "end_session", "mute", "update_config", "tool_result", "ping"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "audio", "text", "interrupt", "playback", "end_of_user_turn", "end_session", "mute", "update_config", "ping"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -176,7 +166,6 @@ class ConversationConfig(_message.Message):
     TEMPERATURE_FIELD_NUMBER: _builtins.int
     PARTIAL_TRANSCRIPTS_FIELD_NUMBER: _builtins.int
     RESUME_TOKEN_FIELD_NUMBER: _builtins.int
-    TOOLS_FIELD_NUMBER: _builtins.int
     ECHO_CANCELLED_FIELD_NUMBER: _builtins.int
     input_mode: Global___InputMode.ValueType
     """Who says when the user's turn is over."""
@@ -209,10 +198,6 @@ class ConversationConfig(_message.Message):
     def history(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ChatMessage]:
         """Earlier turns, oldest first, as context: at most 200, of ROLE_USER and ROLE_ASSISTANT."""
 
-    @_builtins.property
-    def tools(self) -> _containers.RepeatedCompositeFieldContainer[Global___Tool]:
-        """Functions of the client that the avatar may call; at most 16."""
-
     def __init__(
         self,
         *,
@@ -227,52 +212,17 @@ class ConversationConfig(_message.Message):
         temperature: _builtins.float | None = ...,
         partial_transcripts: _builtins.bool = ...,
         resume_token: _builtins.str = ...,
-        tools: _abc.Iterable[Global___Tool] | None = ...,
         echo_cancelled: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "temperature", b"temperature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "echo_cancelled", b"echo_cancelled", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "resume_token", b"resume_token", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "echo_cancelled", b"echo_cancelled", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "resume_token", b"resume_token", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__temperature: _TypeAlias = _typing.Literal["temperature"]  # noqa: Y015
     _WhichOneofArgType__temperature: _TypeAlias = _typing.Literal["_temperature", b"_temperature"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__temperature) -> _WhichOneofReturnType__temperature | None: ...
 
 Global___ConversationConfig: _TypeAlias = ConversationConfig  # noqa: Y015
-
-@_typing.final
-class Tool(_message.Message):
-    """A function that the client offers."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    NAME_FIELD_NUMBER: _builtins.int
-    DESCRIPTION_FIELD_NUMBER: _builtins.int
-    PARAMETERS_JSON_SCHEMA_FIELD_NUMBER: _builtins.int
-    TIMEOUT_US_FIELD_NUMBER: _builtins.int
-    name: _builtins.str
-    """1 to 64 letters, digits, "_" or "-"; unique among the tools."""
-    description: _builtins.str
-    """What it does and when to call it, for the language model; at most 1,000 characters."""
-    parameters_json_schema: _builtins.str
-    """JSON Schema of the arguments, an object; empty means no arguments. At most 4,000 characters."""
-    timeout_us: _builtins.int
-    """How long the avatar waits for the result, in microseconds, up to 60 s; 0 means 10 s."""
-    def __init__(
-        self,
-        *,
-        name: _builtins.str = ...,
-        description: _builtins.str = ...,
-        parameters_json_schema: _builtins.str = ...,
-        timeout_us: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "name", b"name", "parameters_json_schema", b"parameters_json_schema", "timeout_us", b"timeout_us"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Tool: _TypeAlias = Tool  # noqa: Y015
 
 @_typing.final
 class AudioInput(_message.Message):
@@ -472,38 +422,6 @@ class UpdateConfig(_message.Message):
 Global___UpdateConfig: _TypeAlias = UpdateConfig  # noqa: Y015
 
 @_typing.final
-class ToolResult(_message.Message):
-    """The client's answer to a ToolCall."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CALL_ID_FIELD_NUMBER: _builtins.int
-    RESULT_JSON_FIELD_NUMBER: _builtins.int
-    ERROR_FIELD_NUMBER: _builtins.int
-    call_id: _builtins.str
-    """ToolCall.call_id; the result of a call that no longer waits is ignored."""
-    result_json: _builtins.str
-    """What the function gave, as JSON; at most 4,000 characters."""
-    error: _builtins.str
-    """Why it failed, for the language model; at most 1,000 characters."""
-    def __init__(
-        self,
-        *,
-        call_id: _builtins.str = ...,
-        result_json: _builtins.str = ...,
-        error: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "outcome", b"outcome", "result_json", b"result_json"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["call_id", b"call_id", "error", b"error", "outcome", b"outcome", "result_json", b"result_json"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["result_json", "error"]  # noqa: Y015
-    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
-
-Global___ToolResult: _TypeAlias = ToolResult  # noqa: Y015
-
-@_typing.final
 class Ping(_message.Message):
     """Asks for a Pong, to measure the round trip; also counts as a sign of life."""
 
@@ -542,7 +460,6 @@ class ConverseResponse(_message.Message):
     MEDIA_FIELD_NUMBER: _builtins.int
     METRICS_FIELD_NUMBER: _builtins.int
     NOTICE_FIELD_NUMBER: _builtins.int
-    TOOL_CALL_FIELD_NUMBER: _builtins.int
     GOING_AWAY_FIELD_NUMBER: _builtins.int
     PONG_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
@@ -584,10 +501,6 @@ class ConverseResponse(_message.Message):
         """Something recoverable went wrong; the stream stays."""
 
     @_builtins.property
-    def tool_call(self) -> Global___ToolCall:
-        """The avatar calls a function of the client."""
-
-    @_builtins.property
     def going_away(self) -> Global___GoingAway:
         """The server will end the stream."""
 
@@ -609,15 +522,14 @@ class ConverseResponse(_message.Message):
         media: Global___MediaChunk | None = ...,
         metrics: Global___TurnMetrics | None = ...,
         notice: _status_pb2.Status | None = ...,
-        tool_call: Global___ToolCall | None = ...,
         going_away: Global___GoingAway | None = ...,
         pong: Global___Pong | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "tool_call", b"tool_call", "transcript", b"transcript", "turn", b"turn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "transcript", b"transcript", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "seq", b"seq", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "tool_call", b"tool_call", "transcript", b"transcript", "turn", b"turn", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "seq", b"seq", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "transcript", b"transcript", "turn", b"turn", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["session_started", "speech_activity", "transcript", "turn", "text_delta", "media", "metrics", "notice", "tool_call", "going_away", "pong"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["session_started", "speech_activity", "transcript", "turn", "text_delta", "media", "metrics", "notice", "going_away", "pong"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -1007,40 +919,6 @@ class TurnMetrics(_message.Message):
 Global___TurnMetrics: _TypeAlias = TurnMetrics  # noqa: Y015
 
 @_typing.final
-class ToolCall(_message.Message):
-    """The avatar calls a function of the client, which answers with ToolResult."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CALL_ID_FIELD_NUMBER: _builtins.int
-    NAME_FIELD_NUMBER: _builtins.int
-    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
-    TIMEOUT_US_FIELD_NUMBER: _builtins.int
-    call_id: _builtins.str
-    """Name of this call, unique in the conversation."""
-    name: _builtins.str
-    """Tool.name."""
-    arguments_json: _builtins.str
-    """Arguments, a JSON object."""
-    timeout_us: _builtins.int
-    """How long the avatar waits for the result, in microseconds; after that it goes on without."""
-    def __init__(
-        self,
-        *,
-        call_id: _builtins.str = ...,
-        name: _builtins.str = ...,
-        arguments_json: _builtins.str = ...,
-        timeout_us: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "call_id", b"call_id", "name", b"name", "timeout_us", b"timeout_us"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ToolCall: _TypeAlias = ToolCall  # noqa: Y015
-
-@_typing.final
 class GoingAway(_message.Message):
     """The server will end the stream."""
 
@@ -1146,7 +1024,7 @@ class WatchResponse(_message.Message):
     RESPONSE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def response(self) -> Global___ConverseResponse:
-        """As the client gets it, without resume_token, tool calls and pongs; `seq` is the client's too."""
+        """As the client gets it, without resume_token and pongs; `seq` is the client's too."""
 
     def __init__(
         self,
