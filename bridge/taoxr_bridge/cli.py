@@ -178,7 +178,8 @@ def _configure_logging() -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        # Looked up for every line: a caller in the same process may give stderr back after the command.
+        logger_factory=lambda *_: structlog.WriteLogger(sys.stderr),
     )
 
 
