@@ -58,6 +58,25 @@ class Ear:
         if self._connected:
             await self._requests.put(ear_pb2.ListenRequest(pcm=pcm))
 
+    def play(self, pcm: bytes, sample_rate_hz: int, text: str, ahead_us: int) -> None:
+        """The user's loudspeaker will play this `ahead_us` from now: the ear shall not take it for the user.
+
+        Dropped while the worker is away or too slow.
+        """
+        playback = ear_pb2.Playback(pcm=pcm, sample_rate_hz=sample_rate_hz, text=text)
+        playback.offset_us = self._fed_us - self._base_us + ahead_us
+        self._put_now(ear_pb2.ListenRequest(playback=playback))
+
+    def stop_playback(self) -> None:
+        """The loudspeaker falls silent now."""
+        stopped = ear_pb2.PlaybackStopped(offset_us=self._fed_us - self._base_us)
+        self._put_now(ear_pb2.ListenRequest(playback_stopped=stopped))
+
+    def _put_now(self, request: ear_pb2.ListenRequest) -> None:
+        # A full queue must not hold up the avatar.
+        if self._connected and not self._config.echo_cancelled and not self._requests.full():
+            self._requests.put_nowait(request)
+
     async def end_utterance(self) -> None:
         """The user says that the turn is over."""
         if self._connected:

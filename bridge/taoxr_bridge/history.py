@@ -93,8 +93,14 @@ class History:
         self._trim()
 
     def add_assistant(self, text: str) -> None:
-        """The user heard the avatar say `text`; nothing heard leaves no message."""
-        if text:
+        """The user heard the avatar say `text`; nothing heard leaves no message.
+
+        What goes on after an interruption that was none joins the message before it.
+        """
+        last = self._messages[-1] if self._messages else None
+        if text and last is not None and last.role == common_pb2.ROLE_ASSISTANT:
+            self._messages[-1] = _message(common_pb2.ROLE_ASSISTANT, f"{last.content} {text}")
+        elif text:
             self._messages.append(_message(common_pb2.ROLE_ASSISTANT, text))
 
     def messages(self) -> list[common_pb2.ChatMessage]:

@@ -47,9 +47,12 @@ class Mind:
         if update.HasField("temperature"):
             self._config.temperature = update.temperature
 
-    def thinker(self) -> Thinker:
-        """Who answers what was said last."""
-        return Thinker(self._llm, self._prompt(), self._settings.worker_wait_s)
+    def thinker(self, user_text: str = "") -> Thinker:
+        """Who answers what was said last, or `user_text` as if it had been said now."""
+        request = self._prompt()
+        if user_text:
+            request.messages.add(role=common_pb2.ROLE_USER, content=user_text)
+        return Thinker(self._llm, request, self._settings.worker_wait_s)
 
     async def warm_up(self) -> None:
         """Lets the language model read the persona while the user still thinks of what to say."""

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import structlog
 
@@ -13,12 +13,12 @@ from taoxr.errors import InvalidInputError, TaoxrError, UnavailableError
 from taoxr.rpc import status_of
 from taoxr.v1 import common_pb2
 from taoxr.v1 import conversation_pb2 as pb
-from taoxr.worker.v1 import ear_pb2
 from taoxr_bridge import validation
 from taoxr_bridge.audience import Audience
-from taoxr_bridge.ear import Ear
+from taoxr_bridge.draft import Draft, Held
 from taoxr_bridge.idle import IdleWatch
 from taoxr_bridge.journal import Journal
+from taoxr_bridge.listening import Listener
 from taoxr_bridge.mind import Mind
 from taoxr_bridge.opening import opening, pong
 from taoxr_bridge.outbox import Outbox
@@ -29,7 +29,7 @@ from taoxr_bridge.speech import Voice
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
-from taoxr_bridge.turn import Turn
+from taoxr_bridge.turn import Recital, Thinker, Turn
 
 _OUTBOX: Final = 64
 _Send: TypeAlias = Callable[[pb.ConverseResponse], Awaitable[None]]
@@ -89,14 +89,14 @@ class Session:
         self._history = self._mind.history
         self._keeper = Keeper(journal, origin, config, self._history)
         self._muted = False
-        self._push_to_talk = config.input_mode == pb.INPUT_MODE_PUSH_TO_TALK
-        self._ear = self._make_ear() if config.HasField("audio_in") else None
+        hears = config.HasField("audio_in")
+        self._listener = Listener(self, config, supervisor["ear"], settings) if hears else None
         self._epoch = origin.epoch
         self._turns = origin.turns
         self._speaking: _Speaking | None = None
-        # Name of the user's turn that is heard, or empty; and when the newest one ended.
-        self._listening = ""
-        self._user_ended = time.monotonic()
+        # The rest of an answer that the user's voice has cut off, until it is known whether that was meant.
+        self._cut = ""
+        self._draft: Draft | None = None
         # Requests and the ear's results come from two tasks; turns change under this lock.
         self._turn_lock = asyncio.Lock()
         self._idle = IdleWatch(
@@ -114,7 +114,7 @@ class Session:
         """
         started = opening(self._id, self._config, self._rig, self._voice, self._settings)
         await self._keeper.describe(started)
-        await self._tell("", pb.ConverseResponse(session_started=started))
+        await self.tell("", pb.ConverseResponse(session_started=started))
         try:
             ended = await self._converse(requests, send)
             # A connection that breaks can look like one that was half-closed, so only the word counts.
@@ -126,6 +126,7 @@ class Session:
             self._keeper.save(self._epoch, self._turns, lost.turn if lost and not lost.over else None)
             raise
         finally:
+            await self._drop_draft()
             self.audience.close()
             self.ended.set()
 
@@ -151,7 +152,7 @@ class Session:
     async def announce_end(self, reason: pb.GoingAway.Reason.ValueType, left_s: float) -> None:
         """Tells the client that the stream ends in so many seconds, and why."""
         going = pb.GoingAway(reason=reason, time_left_us=round(left_s * 1e6))
-        await self._tell("", pb.ConverseResponse(going_away=going))
+        await self.tell("", pb.ConverseResponse(going_away=going))
 
     async def _wait_stopped(self) -> None:
         raise await self._stopped
@@ -163,16 +164,17 @@ class Session:
             running = (self._idle.run(), self._keeper.run(self._state), self._wait_stopped())
             helpers = [tasks.create_task(helper) for helper in running]
             self._warming = tasks.create_task(self._mind.warm_up())
-            ear = tasks.create_task(self._ear.run()) if self._ear is not None else None
+            listener = self._listener
+            ear = tasks.create_task(listener.ear.run()) if listener is not None else None
             ended = await self._read_all(requests)
             for helper in helpers:
                 helper.cancel()
             self._warming.cancel()
-            if ear is not None and self._ear is not None:
+            if ear is not None and listener is not None:
                 if ended:
                     ear.cancel()
                 else:
-                    await self._ear.close()
+                    await listener.ear.close()
                     await ear
             if self._speaking is not None:
                 if ended:
@@ -191,10 +193,11 @@ class Session:
             self._idle.alive()
             match request.WhichOneof("payload"):
                 case "audio":
-                    await self._hear(request.audio.pcm)
+                    validation.check_pcm("audio.pcm", request.audio.pcm)
+                    await self._require_ear("audio").hear(request.audio.pcm, muted=self._muted)
                 case "text":
                     validation.check_text("text.text", request.text.text)
-                    await self._take_turn(request.text.text.strip(), Stages(time.monotonic()))
+                    await self.take_turn(request.text.text.strip(), Stages(time.monotonic()))
                 case "interrupt":
                     await self._on_interrupt(request.interrupt)
                 case "playback":
@@ -202,8 +205,7 @@ class Session:
                     if (speaking := self._active()) and speaking.turn.turn_id == request.playback.turn_id:
                         speaking.turn.pacer.report(request.playback.played_us)
                 case "end_of_user_turn":
-                    await self._require_ear("end_of_user_turn").end_utterance()
-                    self._user_ended = time.monotonic()
+                    await self._require_ear("end_of_user_turn").end_turn()
                 case "mute":
                     await self._on_mute(request.mute.muted)
                 case "update_config":
@@ -211,7 +213,7 @@ class Session:
                     self._mind.update(request.update_config)
                     self._keeper.save(*self._state())
                 case "ping":
-                    await self._tell("", pb.ConverseResponse(pong=pong(request.ping)))
+                    await self.tell("", pb.ConverseResponse(pong=pong(request.ping)))
                 case "end_session":
                     return True
                 case other:
@@ -220,132 +222,109 @@ class Session:
                     )
         return False
 
-    async def _hear(self, pcm: bytes) -> None:
-        ear = self._require_ear("audio")
-        validation.check_pcm("audio.pcm", pcm)
-        deaf = self._settings.barge_in == "none" and not self._push_to_talk and self._active() is not None
-        await ear.feed(bytes(len(pcm)) if deaf or self._muted else pcm)
-
     async def _on_mute(self, muted: bool) -> None:
-        ear = self._require_ear("mute")
-        if muted and not self._muted and self._listening:
-            # The client may send nothing more, in which no silence could be heard.
-            await ear.end_utterance()
+        listener = self._require_ear("mute")
+        if muted and not self._muted:
+            await listener.mute()
         self._muted = muted
 
     async def _on_interrupt(self, interrupt: pb.Interrupt) -> None:
         validation.check_played("interrupt.played_us", interrupt.played_us)
         async with self._turn_lock:
+            self._cut = ""
             speaking = self._active()
             # One that names another turn came too late: that turn is over.
             if speaking is not None and interrupt.turn_id in ("", speaking.turn.turn_id):
                 await self._interrupt(speaking, interrupt.played_us)
 
-    def _require_ear(self, field: str) -> Ear:
-        if self._ear is None:
+    def _require_ear(self, field: str) -> Listener:
+        if self._listener is None:
             raise InvalidInputError(field, "a request", "none, or config.audio_in in the first request")
-        return self._ear
-
-    # What the ear hears.
-
-    def _make_ear(self) -> Ear:
-        config = ear_pb2.ListenConfig(
-            sample_rate_hz=self._config.audio_in.sample_rate_hz,
-            push_to_talk=self._push_to_talk,
-            partials=self._config.partial_transcripts,
-            endpoint_silence_ms=self._settings.endpoint_silence_ms,
-        )
-        return Ear(self._workers["ear"], config, self._settings.worker_wait_s, self._on_heard, self._on_deaf)
-
-    async def _on_heard(self, response: ear_pb2.ListenResponse) -> None:
-        match response.WhichOneof("payload"):
-            case "speech_started":
-                await self._on_speech_started(response.speech_started.offset_us)
-            case "speech_stopped":
-                await self._on_speech_stopped(response.speech_stopped.offset_us)
-            case "utterance":
-                await self._on_utterance(response.utterance)
-            case _:
-                pass
-
-    async def _on_speech_started(self, offset_us: int) -> None:
-        turn_id = await self._listen()
-        activity = pb.SpeechActivity(kind=pb.SpeechActivity.KIND_STARTED, offset_us=offset_us)
-        await self._tell(turn_id, pb.ConverseResponse(speech_activity=activity))
-        if self._settings.barge_in == "speech":
-            await self._barge_in()
-
-    async def _on_speech_stopped(self, offset_us: int) -> None:
-        turn_id = await self._listen()
-        if not self._push_to_talk and self._ear is not None:
-            self._user_ended = self._ear.arrival(offset_us)
-        activity = pb.SpeechActivity(kind=pb.SpeechActivity.KIND_STOPPED, offset_us=offset_us)
-        await self._tell(turn_id, pb.ConverseResponse(speech_activity=activity))
-
-    async def _on_utterance(self, said: ear_pb2.Utterance) -> None:
-        turn_id = await self._listen()
-        transcript = pb.Transcript(
-            text=said.text, is_final=said.is_final, start_us=said.start_us, end_us=said.end_us
-        )
-        await self._tell(turn_id, pb.ConverseResponse(transcript=transcript))
-        text = said.text.strip()
-        if not said.is_final:
-            if text and self._settings.barge_in == "words":
-                await self._barge_in()
-            return
-        self._listening = ""
-        if text:
-            stages = Stages(self._user_ended)
-            stages.mark("asr")
-            await self._take_turn(text, stages, turn_id)
-        else:
-            # The detector was wrong, or the words could not be made out: nobody's turn.
-            await self._tell_state(turn_id, pb.TurnState.STATE_DONE)
-
-    async def _listen(self) -> str:
-        """The user's turn that is heard, begun if need be."""
-        if not self._listening:
-            self._listening = self._next_turn_id()
-            await self._tell_state(self._listening, pb.TurnState.STATE_LISTENING)
-        return self._listening
-
-    async def _on_deaf(self, error: UnavailableError) -> None:
-        turn_id, self._listening = self._listening, ""
-        await self._notice(turn_id, error)
-        if turn_id:
-            await self._tell_state(turn_id, pb.TurnState.STATE_FAILED)
+        return self._listener
 
     # Turns.
 
-    async def _take_turn(self, user_text: str, stages: Stages, turn_id: str = "") -> None:
+    @property
+    def speaking(self) -> bool:
+        """Whether the avatar's turn runs."""
+        return self._active() is not None
+
+    async def take_turn(self, user_text: str, stages: Stages, turn_id: str = "") -> None:
         """The user has said something: stops the avatar if it speaks, and lets it answer."""
         async with self._turn_lock:
-            self._warming.cancel()
             if (speaking := self._active()) is not None:
                 await self._interrupt(speaking)
+            self._cut = ""
             self._history.add_user(user_text)
-            turn_id = turn_id or self._next_turn_id()
-            epoch = self._epoch
+            draft = self._draft
+            if draft is not None and (draft.text, draft.turn.turn_id) == (user_text, turn_id):
+                self._draft = None
+                draft.turn.stages.join(stages)
+                self._start(draft.turn, draft.publish())
+                return
+            await self._drop_draft()
+            turn = self._turn(turn_id or self.next_turn_id(), self._mind.thinker(), stages)
+            self._start(turn, turn.run())
 
-            async def emit(response: pb.ConverseResponse) -> None:
-                response.turn_id, response.epoch = turn_id, epoch
-                await self._outbox.put(response)
+    async def prepare(self, user_text: str, turn_id: str) -> None:
+        """The user has probably said that: drafts the answer. An empty text drops the draft."""
+        async with self._turn_lock:
+            if self._draft is not None and self._draft.text == user_text:
+                return
+            await self._drop_draft()
+            if user_text and self._active() is None:
+                self._warming.cancel()
+                held = Held(self._outbox.put)
+                turn = self._turn(turn_id, self._mind.thinker(user_text), Stages(time.monotonic()), held)
+                turn.public.clear()
+                self._draft = Draft(user_text, turn, held)
 
-            turn = Turn(
-                turn_id, self._mind.thinker(), self._voice, Pacer(self._settings.lead_us), stages, emit
-            )
-            task = self._tasks.create_task(self._run_turn(turn), name=turn_id)
-            self._speaking = _Speaking(turn, task)
-            self._keeper.save(*self._state())
+    async def false_alarm(self) -> bool:
+        """Says what is left of the turn that the user's voice has cut off; False when nothing is."""
+        async with self._turn_lock:
+            rest, self._cut = self._cut, ""
+            if not any(c.isalnum() for c in rest) or self._active() is not None:
+                return False
+            await self._drop_draft()
+            turn = self._turn(self.next_turn_id(), Recital(rest), Stages(time.monotonic()))
+            self._start(turn, turn.run())
+            return True
 
-    async def _run_turn(self, turn: Turn) -> None:
+    def _turn(
+        self, turn_id: str, thinker: Thinker | Recital, stages: Stages, held: Held | None = None
+    ) -> Turn:
+        epoch = self._epoch
+        put = self._outbox.put if held is None else held.emit
+
+        async def emit(response: pb.ConverseResponse) -> None:
+            response.turn_id, response.epoch = turn_id, epoch
+            await put(response)
+            if response.HasField("media") and self._listener is not None:
+                media, ahead_us = response.media, response.media.start_us - turn.pacer.position_us()
+                self._listener.ear.play(media.pcm, self._voice.sample_rate_hz, media.clause_text, ahead_us)
+
+        turn = Turn(turn_id, thinker, self._voice, Pacer(self._settings.lead_us), stages, emit)
+        return turn
+
+    def _start(self, turn: Turn, work: Coroutine[Any, Any, None]) -> None:
+        self._warming.cancel()
+        task = self._tasks.create_task(self._run_turn(turn, work), name=turn.turn_id)
+        self._speaking = _Speaking(turn, task)
+        self._keeper.save(*self._state())
+
+    async def _drop_draft(self) -> None:
+        draft, self._draft = self._draft, None
+        if draft is not None:
+            await draft.drop()
+
+    async def _run_turn(self, turn: Turn, work: Coroutine[Any, Any, None]) -> None:
         began = time.monotonic()
         try:
-            await turn.run()
+            await work
         except TaoxrError as error:
             heard, state = turn.heard(), pb.TurnState.STATE_FAILED
             self._log.warning("turn failed", turn=turn.turn_id, kind=type(error).__name__)
-            await self._notice(turn.turn_id, error)
+            await self.notice(turn.turn_id, error)
         else:
             heard, state = turn.heard(turn.pacer.sent_us), pb.TurnState.STATE_DONE
             self._log.info("turn done", turn=turn.turn_id, seconds=round(time.monotonic() - began, 2))
@@ -356,26 +335,31 @@ class Session:
         await self._keeper.saved(*self._state())
         await self._tell_state(turn.turn_id, state, heard)
 
-    async def _interrupt(self, speaking: _Speaking, played_us: int | None = None) -> None:
-        """Stops a turn; nothing of it is sent after this. The lock is held."""
+    async def _interrupt(self, speaking: _Speaking, played_us: int | None = None) -> str:
+        """Stops a turn; nothing of it is sent after this. The lock is held. Returns what was heard of it."""
         speaking.task.cancel()
         await asyncio.wait([speaking.task])
         if not speaking.task.cancelled():
-            return  # it came to its end just before
+            return speaking.turn.heard(speaking.turn.pacer.sent_us)  # it came to its end just before
         turn = speaking.turn
         heard = turn.heard(played_us)
         await self._outbox.drop(turn.turn_id)
         self._epoch += 1
+        if self._listener is not None:
+            self._listener.ear.stop_playback()
         self._history.add_assistant(heard)
         speaking.over = True
         self._keeper.save(*self._state())
         await self._tell_state(turn.turn_id, pb.TurnState.STATE_INTERRUPTED, heard)
         self._log.info("turn interrupted", turn=turn.turn_id, heard_chars=len(heard))
+        return heard
 
-    async def _barge_in(self) -> None:
+    async def barge_in(self) -> None:
+        """The user's voice stops the avatar, until it is known what it said."""
         async with self._turn_lock:
             if (speaking := self._active()) is not None:
-                await self._interrupt(speaking)
+                heard = await self._interrupt(speaking)
+                self._cut = speaking.turn.rest(heard)
 
     def _active(self) -> _Speaking | None:
         """The avatar's turn, unless it is over."""
@@ -386,21 +370,24 @@ class Session:
         speaking = self._active()
         return self._epoch, self._turns, None if speaking is None else speaking.turn
 
-    def _next_turn_id(self) -> str:
+    def next_turn_id(self) -> str:
+        """Name for a new turn."""
         self._turns += 1
         return f"turn-{self._turns}"
 
     # Responses.
 
-    async def _tell(self, turn_id: str, response: pb.ConverseResponse) -> None:
+    async def tell(self, turn_id: str, response: pb.ConverseResponse) -> None:
+        """Sends a response, ahead of nothing but those that wait."""
         response.turn_id, response.epoch = turn_id, self._epoch
         await self._outbox.put_now(response)
 
     async def _tell_state(self, turn_id: str, state: pb.TurnState.State.ValueType, heard: str = "") -> None:
-        await self._tell(turn_id, pb.ConverseResponse(turn=pb.TurnState(state=state, heard_text=heard)))
+        await self.tell(turn_id, pb.ConverseResponse(turn=pb.TurnState(state=state, heard_text=heard)))
 
-    async def _notice(self, turn_id: str, error: TaoxrError) -> None:
-        await self._tell(turn_id, pb.ConverseResponse(notice=status_of(error)))
+    async def notice(self, turn_id: str, error: TaoxrError) -> None:
+        """Sends an error that the conversation survives."""
+        await self.tell(turn_id, pb.ConverseResponse(notice=status_of(error)))
 
     async def _send_all(self, send: _Send) -> None:
         async for response in self._outbox:

@@ -57,6 +57,8 @@ class Settings(BaseSettings):
             at once (headphones or echo cancellation needed). "words": the first recognised word, so
             that coughs and clicks do not. "none": nothing; the ear hears silence while the avatar
             speaks (loudspeaker without echo cancellation).
+        speculate: Whether an answer is prepared, unheard, while it is not yet certain that the user has
+            finished; dropped when the user goes on.
         sentence_pause_ms: Silence after a sentence, on top of the voice's own.
         idle_timeout_s: A conversation without any request for so long is ended.
         a2f_max_clip_s: Longest clip that the Audio2Face-3D endpoint accepts.
@@ -95,6 +97,7 @@ class Settings(BaseSettings):
     history_chars: int = Field(4000, ge=200)
     endpoint_silence_ms: int = Field(0, ge=0, le=5000)
     barge_in: Literal["speech", "words", "none"] = "words"
+    speculate: bool = True
     sentence_pause_ms: int = Field(120, ge=0, le=2000)
     idle_timeout_s: float = Field(600.0, gt=0)
     a2f_max_clip_s: float = Field(300.0, gt=0)

@@ -19,6 +19,13 @@ class Stages:
         self._clock = clock
         self.metrics = TurnMetrics()
 
+    def join(self, begun: "Stages") -> None:
+        """Counts from the beginning of `begun`, whose stages came before: these ran before it was known."""
+        for stage in list(self.metrics.stages_ms):
+            self.metrics.stages_ms[stage] += (self._began - begun._began) * 1000
+        self._began = begun._began
+        self.metrics.stages_ms.update(begun.metrics.stages_ms)
+
     def mark(self, stage: str) -> None:
         """The stage has come to its result now."""
         if stage not in self.metrics.stages_ms:

@@ -1,6 +1,7 @@
 """One turn of the avatar: an answer is thought, spoken, animated and sent, all at the same time."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
@@ -35,23 +36,46 @@ class Thinker:
     request: llm_pb2.GenerateRequest
     wait_s: float
 
+    def think(self) -> AsyncGenerator[llm_pb2.GenerateResponse]:
+        """Streams the answer."""
+        return calls.generate(self.llm, self.request, self.wait_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Recital:
+    """What is left of an answer that was cut short.
+
+    Attributes:
+        text: What to say.
+    """
+
+    text: str
+
+    async def think(self) -> AsyncGenerator[llm_pb2.GenerateResponse]:
+        """Streams the text."""
+        yield llm_pb2.GenerateResponse(text=self.text)
+
 
 class Turn:
     """One answer of the avatar; `run` ends when it was heard, and cancelling `run` stops all of it.
 
     Args:
         turn_id: Name of the turn.
-        thinker: Language model and prompt.
+        thinker: Language model and prompt, or the text itself.
         voice: Voice and face.
         pacer: Where playback is.
         stages: Started at the end of the user's turn.
         emit: Sends a response of this turn.
+
+    Attributes:
+        stages: How long its parts took.
+        public: Set unless the answer may not be heard yet; media wait for it.
     """
 
     def __init__(
         self,
         turn_id: str,
-        thinker: Thinker,
+        thinker: Thinker | Recital,
         voice: Voice,
         pacer: Pacer,
         stages: Stages,
@@ -61,14 +85,21 @@ class Turn:
         self.pacer = pacer
         self._thinker = thinker
         self._voice = voice
-        self._stages = stages
+        self.stages = stages
         self._emit = emit
         self._spoken: list[SpokenClause] = []
+        self._text = ""
+        self.public = asyncio.Event()
+        self.public.set()
         self._finishing = False
 
     def heard(self, played_us: int | None = None) -> str:
         """The answer as far as it was heard: until `played_us`, or until where playback is now."""
         return heard_text(self._spoken, self.pacer.position_us() if played_us is None else played_us)
+
+    def rest(self, heard: str) -> str:
+        """What was thought but is not in `heard`, the answer as far as it was heard."""
+        return self._text.lstrip().removeprefix(heard).strip()
 
     def finish_clause(self) -> None:
         """Lets the answer end with the clause that is spoken, or with the first when none is yet."""
@@ -85,27 +116,27 @@ class Turn:
         async with nursery() as tasks:
             stages = (
                 self._think(clauses),
-                add_voice(clauses, voiced, self._voice, self._stages),
-                add_face(voiced, spoken, self._voice, self._stages),
+                add_voice(clauses, voiced, self._voice, self.stages),
+                add_face(voiced, spoken, self._voice, self.stages),
             )
             making = [tasks.create_task(stage) for stage in stages]
             await self._deliver(spoken)
             for task in making:  # they are over, unless the answer was cut short
                 task.cancel()
-        await self._emit(ConverseResponse(metrics=self._stages.metrics))
+        await self._emit(ConverseResponse(metrics=self.stages.metrics))
         await self.pacer.wait_until_heard()
 
     async def _think(self, clauses: Pipe[str]) -> None:
-        chunker, metrics = Chunker(), self._stages.metrics
-        thinker = self._thinker
-        async with aclosing(calls.generate(thinker.llm, thinker.request, thinker.wait_s)) as responses:
+        chunker, metrics = Chunker(), self.stages.metrics
+        async with aclosing(self._thinker.think()) as responses:
             async for response in responses:
                 match response.WhichOneof("payload"):
                     case "started":
                         metrics.prompt_tokens = response.started.prompt_tokens
                         metrics.reused_tokens = response.started.reused_tokens
                     case "text":
-                        self._stages.mark("llm_first_token")
+                        self.stages.mark("llm_first_token")
+                        self._text += response.text
                         await self._emit(ConverseResponse(text_delta=TextDelta(text=response.text)))
                         for clause in chunker.feed(response.text):
                             await self._put_clause(clauses, clause)
@@ -116,19 +147,20 @@ class Turn:
         await clauses.close()
 
     async def _put_clause(self, clauses: Pipe[str], clause: str) -> None:
-        self._stages.mark("first_clause")
+        self.stages.mark("first_clause")
         await clauses.put(clause)
 
     async def _deliver(self, spoken: Pipe[Spoken]) -> None:
         speaking = False
         async with aclosing(chunks_of(spoken, self._spoken.append, lambda: self._finishing)) as chunks:
             async for chunk in chunks:
+                await self.public.wait()
                 await self.pacer.wait_to_send(chunk.start_us)
                 if not speaking:
                     speaking = True
                     await self._state(TurnState.STATE_SPEAKING)
                 await self._emit(ConverseResponse(media=chunk))
-                self._stages.mark("first_media")
+                self.stages.mark("first_media")
                 self.pacer.sent(chunk.start_us + duration(chunk.pcm, self._voice.sample_rate_hz))
 
     async def _state(self, state: TurnState.State.ValueType, heard: str = "") -> None:

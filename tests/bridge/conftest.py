@@ -84,11 +84,13 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.speeds: list[float] = []
+        self.spoke = asyncio.Event()
 
     async def Synthesize(  # noqa: N802  the rpc's name
         self, request: tts_pb2.SynthesizeRequest, context: Any
     ) -> tts_pb2.SynthesizeResponse:
         self.texts.append(request.text)
+        self.spoke.set()
         self.speeds.append(request.speed)
         letters = [c for c in request.text if c.isalnum()]
         step = MS_PER_CHAR * 1000
@@ -142,7 +144,11 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
 
     def __init__(self) -> None:
         self.text = "hello there"
+        # Recognised while it is not yet certain that the user has finished, if stable partials are asked for.
+        self.stable = ""
         self.streams = 0
+        self.played: list[ear_pb2.Playback] = []
+        self.stopped: list[int] = []
 
     async def Listen(  # noqa: N802  the rpc's name
         self, request_iterator: AsyncIterator[ear_pb2.ListenRequest], context: Any
@@ -151,6 +157,10 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
         config = (await anext(aiter(request_iterator))).config
         position_us, started_us = 0, -1
         async for request in request_iterator:
+            if request.HasField("playback"):
+                self.played.append(request.playback)
+            elif request.HasField("playback_stopped"):
+                self.stopped.append(request.playback_stopped.offset_us)
             samples = np.frombuffer(request.pcm, "<i2")
             begin, position_us = position_us, position_us + len(samples) * 1_000_000 // config.sample_rate_hz
             loud = bool(np.any(samples))
@@ -162,8 +172,14 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
                         text=self.text.split(" ")[0], start_us=begin, end_us=position_us
                     )
                     yield ear_pb2.ListenResponse(utterance=partial)
+                if config.stable_partials and self.stable:
+                    early = ear_pb2.Utterance(
+                        text=self.stable, start_us=begin, end_us=position_us, is_stable=True
+                    )
+                    yield ear_pb2.ListenResponse(utterance=early)
             ended = request.WhichOneof("payload") == "end_of_utterance"
-            if started_us >= 0 and (ended or (not loud and not config.push_to_talk)):
+            silent = request.HasField("pcm") and not loud
+            if started_us >= 0 and (ended or (silent and not config.push_to_talk)):
                 yield ear_pb2.ListenResponse(speech_stopped=ear_pb2.SpeechStopped(offset_us=begin))
                 said = ear_pb2.Utterance(text=self.text, is_final=True, start_us=started_us, end_us=begin)
                 yield ear_pb2.ListenResponse(utterance=said)
