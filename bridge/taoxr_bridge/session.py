@@ -146,8 +146,17 @@ class Session:
                 if (speaking := self._active()) is not None:
                     speaking.turn.finish_clause()
                     await asyncio.wait([speaking.task])
-                await self._outbox.flushed()
+                await self._sent_or_ended()
         self.stop(UnavailableError("the server stops; resume the conversation when it is back"))
+
+    async def _sent_or_ended(self) -> None:
+        # A client that has gone takes nothing any more.
+        waiting = [asyncio.create_task(w) for w in (self._outbox.flushed(), self.ended.wait())]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
 
     async def announce_end(self, reason: pb.GoingAway.Reason.ValueType, left_s: float) -> None:
         """Tells the client that the stream ends in so many seconds, and why."""
