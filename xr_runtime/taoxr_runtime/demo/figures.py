@@ -133,6 +133,8 @@ def timeline(record: Record) -> dict[str, Any]:
 def _event(event: Event) -> dict[str, Any]:
     out: dict[str, Any] = {"kind": type(event).__name__}
     for item in fields(event):
+        if not item.repr:  # a secret
+            continue
         value: Any = getattr(event, item.name)
         match item.name:
             case "pcm":
@@ -148,6 +150,10 @@ def _event(event: Event) -> dict[str, Any]:
                 out[item.name] = asdict(value)
             case "error" | "code":
                 out[item.name] = str(value)
+            case "capabilities":
+                out[item.name] = sorted(map(str, value))
+            case "lost_turn":
+                out[item.name] = None if value is None else asdict(value)
             case _:
                 out[item.name] = value
     return out
