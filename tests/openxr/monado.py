@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
@@ -40,8 +39,8 @@ _WINDOW: Final = (960, 540)
 """Size of the compositor's window with the remote driver: half of the device's screen."""
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+# Not `preexec_fn`: where gRPC's threads run, its fork handlers break the child before it gets to exec.
+_DIES_WITH_PARENT: Final = ("setpriv", "--pdeathsig", "TERM")
 
 
 class Monado:
@@ -131,10 +130,9 @@ class Monado:
 
     def _spawn(self, command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            command,
+            [*_DIES_WITH_PARENT, *command],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
-            preexec_fn=_die_with_parent,
             **options,
         )
         self._processes.append(process)
@@ -167,13 +165,12 @@ class Monado:
     ) -> subprocess.Popen[str]:
         """Start a client; both its outputs come through ``stdout``."""
         return subprocess.Popen(
-            [XR_EXEC, *command],
+            [*_DIES_WITH_PARENT, XR_EXEC, *command],
             env=self.env | (env or {}),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=_die_with_parent,
         )
 
     def run(
