@@ -9,7 +9,9 @@ from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.rpc import status_pb2 as _status_pb2
+from taoxr.v1 import body_pb2 as _body_pb2
 from taoxr.v1 import common_pb2 as _common_pb2
+from taoxr.v1 import tools_pb2 as _tools_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -45,6 +47,34 @@ INPUT_MODE_PUSH_TO_TALK: InputMode.ValueType  # 2
 """The user's turn ends with `end_of_user_turn`."""
 Global___InputMode: _TypeAlias = InputMode  # noqa: Y015
 
+class _Track:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TrackEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Track.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TRACK_UNSPECIFIED: _Track.ValueType  # 0
+    """Not valid."""
+    TRACK_FACE: _Track.ValueType  # 1
+    """MediaChunk.frames: the face."""
+    TRACK_BODY: _Track.ValueType  # 2
+    """MediaChunk.body, and Motion between the turns."""
+    TRACK_CUES: _Track.ValueType  # 3
+    """MediaChunk.cues."""
+
+class Track(_Track, metaclass=_TrackEnumTypeWrapper):
+    """What a server can send beside the avatar's voice."""
+
+TRACK_UNSPECIFIED: Track.ValueType  # 0
+"""Not valid."""
+TRACK_FACE: Track.ValueType  # 1
+"""MediaChunk.frames: the face."""
+TRACK_BODY: Track.ValueType  # 2
+"""MediaChunk.body, and Motion between the turns."""
+TRACK_CUES: Track.ValueType  # 3
+"""MediaChunk.cues."""
+Global___Track: _TypeAlias = Track  # noqa: Y015
+
 class _Capability:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -55,6 +85,8 @@ class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability
     """Never sent."""
     CAPABILITY_RESUME: _Capability.ValueType  # 1
     """The conversation can be resumed."""
+    CAPABILITY_TOOLS: _Capability.ValueType  # 2
+    """The avatar may call ConversationConfig.tools."""
     CAPABILITY_BARGE_IN: _Capability.ValueType  # 3
     """The user's voice interrupts the avatar."""
 
@@ -65,6 +97,8 @@ CAPABILITY_UNSPECIFIED: Capability.ValueType  # 0
 """Never sent."""
 CAPABILITY_RESUME: Capability.ValueType  # 1
 """The conversation can be resumed."""
+CAPABILITY_TOOLS: Capability.ValueType  # 2
+"""The avatar may call ConversationConfig.tools."""
 CAPABILITY_BARGE_IN: Capability.ValueType  # 3
 """The user's voice interrupts the avatar."""
 Global___Capability: _TypeAlias = Capability  # noqa: Y015
@@ -84,7 +118,10 @@ class ConverseRequest(_message.Message):
     END_SESSION_FIELD_NUMBER: _builtins.int
     MUTE_FIELD_NUMBER: _builtins.int
     UPDATE_CONFIG_FIELD_NUMBER: _builtins.int
+    TOOL_RESULT_FIELD_NUMBER: _builtins.int
     PING_FIELD_NUMBER: _builtins.int
+    PLAY_ACTION_FIELD_NUMBER: _builtins.int
+    LOOK_AT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def config(self) -> Global___ConversationConfig:
         """What is wanted; the first request, and only that."""
@@ -122,8 +159,20 @@ class ConverseRequest(_message.Message):
         """Other settings from the next turn on."""
 
     @_builtins.property
+    def tool_result(self) -> _tools_pb2.ToolResult:
+        """The answer to a ToolCall."""
+
+    @_builtins.property
     def ping(self) -> Global___Ping:
         """Answered by Pong at once."""
+
+    @_builtins.property
+    def play_action(self) -> _body_pb2.PlayAction:
+        """A gesture, now."""
+
+    @_builtins.property
+    def look_at(self) -> _body_pb2.LookAt:
+        """Where the avatar shall look."""
 
     def __init__(
         self,
@@ -137,13 +186,16 @@ class ConverseRequest(_message.Message):
         end_session: Global___EndSession | None = ...,
         mute: Global___Mute | None = ...,
         update_config: Global___UpdateConfig | None = ...,
+        tool_result: _tools_pb2.ToolResult | None = ...,
         ping: Global___Ping | None = ...,
+        play_action: _body_pb2.PlayAction | None = ...,
+        look_at: _body_pb2.LookAt | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "update_config", b"update_config"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "look_at", b"look_at", "mute", b"mute", "payload", b"payload", "ping", b"ping", "play_action", b"play_action", "playback", b"playback", "text", b"text", "tool_result", b"tool_result", "update_config", b"update_config"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "mute", b"mute", "payload", b"payload", "ping", b"ping", "playback", b"playback", "text", b"text", "update_config", b"update_config"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "config", b"config", "end_of_user_turn", b"end_of_user_turn", "end_session", b"end_session", "interrupt", b"interrupt", "look_at", b"look_at", "mute", b"mute", "payload", b"payload", "ping", b"ping", "play_action", b"play_action", "playback", b"playback", "text", b"text", "tool_result", b"tool_result", "update_config", b"update_config"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "audio", "text", "interrupt", "playback", "end_of_user_turn", "end_session", "mute", "update_config", "ping"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["config", "audio", "text", "interrupt", "playback", "end_of_user_turn", "end_session", "mute", "update_config", "tool_result", "ping", "play_action", "look_at"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -166,7 +218,10 @@ class ConversationConfig(_message.Message):
     TEMPERATURE_FIELD_NUMBER: _builtins.int
     PARTIAL_TRANSCRIPTS_FIELD_NUMBER: _builtins.int
     RESUME_TOKEN_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
     ECHO_CANCELLED_FIELD_NUMBER: _builtins.int
+    TRACKS_FIELD_NUMBER: _builtins.int
+    TOOL_TIMEOUT_US_FIELD_NUMBER: _builtins.int
     input_mode: Global___InputMode.ValueType
     """Who says when the user's turn is over."""
     system_prompt: _builtins.str
@@ -190,6 +245,10 @@ class ConversationConfig(_message.Message):
     """
     echo_cancelled: _builtins.bool
     """True: the client cancels echo by itself, so that the avatar's voice is not in `audio`."""
+    tool_timeout_us: _builtins.int
+    """How long the client may take to answer a ToolCall, in microseconds; 0 means the default of 10 s.
+    Accepted: 100,000 to 120,000,000.
+    """
     @_builtins.property
     def audio_in(self) -> _common_pb2.AudioFormat:
         """Format of AudioInput.pcm; absent when only text is sent."""
@@ -197,6 +256,14 @@ class ConversationConfig(_message.Message):
     @_builtins.property
     def history(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ChatMessage]:
         """Earlier turns, oldest first, as context: at most 200, of ROLE_USER and ROLE_ASSISTANT."""
+
+    @_builtins.property
+    def tools(self) -> _containers.RepeatedCompositeFieldContainer[_tools_pb2.Tool]:
+        """Functions of the client that the avatar may call: at most 16, with different names."""
+
+    @_builtins.property
+    def tracks(self) -> _containers.RepeatedScalarFieldContainer[Global___Track.ValueType]:
+        """What is sent beside the voice; none means TRACK_FACE alone."""
 
     def __init__(
         self,
@@ -212,11 +279,14 @@ class ConversationConfig(_message.Message):
         temperature: _builtins.float | None = ...,
         partial_transcripts: _builtins.bool = ...,
         resume_token: _builtins.str = ...,
+        tools: _abc.Iterable[_tools_pb2.Tool] | None = ...,
         echo_cancelled: _builtins.bool = ...,
+        tracks: _abc.Iterable[Global___Track.ValueType] | None = ...,
+        tool_timeout_us: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "temperature", b"temperature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "echo_cancelled", b"echo_cancelled", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "resume_token", b"resume_token", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "echo_cancelled", b"echo_cancelled", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "resume_token", b"resume_token", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature", "tool_timeout_us", b"tool_timeout_us", "tools", b"tools", "tracks", b"tracks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__temperature: _TypeAlias = _typing.Literal["temperature"]  # noqa: Y015
     _WhichOneofArgType__temperature: _TypeAlias = _typing.Literal["_temperature", b"_temperature"]  # noqa: Y015
@@ -460,8 +530,10 @@ class ConverseResponse(_message.Message):
     MEDIA_FIELD_NUMBER: _builtins.int
     METRICS_FIELD_NUMBER: _builtins.int
     NOTICE_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_FIELD_NUMBER: _builtins.int
     GOING_AWAY_FIELD_NUMBER: _builtins.int
     PONG_FIELD_NUMBER: _builtins.int
+    MOTION_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Grows by one per message of the stream; the first is 1."""
     turn_id: _builtins.str
@@ -501,12 +573,20 @@ class ConverseResponse(_message.Message):
         """Something recoverable went wrong; the stream stays."""
 
     @_builtins.property
+    def tool_call(self) -> _tools_pb2.ToolCall:
+        """The avatar wants something from a tool of the client before it goes on."""
+
+    @_builtins.property
     def going_away(self) -> Global___GoingAway:
         """The server will end the stream."""
 
     @_builtins.property
     def pong(self) -> Global___Pong:
         """Answer to a Ping."""
+
+    @_builtins.property
+    def motion(self) -> _body_pb2.Motion:
+        """How the body moves while nothing is said."""
 
     def __init__(
         self,
@@ -522,14 +602,16 @@ class ConverseResponse(_message.Message):
         media: Global___MediaChunk | None = ...,
         metrics: Global___TurnMetrics | None = ...,
         notice: _status_pb2.Status | None = ...,
+        tool_call: _tools_pb2.ToolCall | None = ...,
         going_away: Global___GoingAway | None = ...,
         pong: Global___Pong | None = ...,
+        motion: _body_pb2.Motion | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "transcript", b"transcript", "turn", b"turn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "media", b"media", "metrics", b"metrics", "motion", b"motion", "notice", b"notice", "payload", b"payload", "pong", b"pong", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "tool_call", b"tool_call", "transcript", b"transcript", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "going_away", b"going_away", "media", b"media", "metrics", b"metrics", "notice", b"notice", "payload", b"payload", "pong", b"pong", "seq", b"seq", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "transcript", b"transcript", "turn", b"turn", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "going_away", b"going_away", "media", b"media", "metrics", b"metrics", "motion", b"motion", "notice", b"notice", "payload", b"payload", "pong", b"pong", "seq", b"seq", "session_started", b"session_started", "speech_activity", b"speech_activity", "text_delta", b"text_delta", "tool_call", b"tool_call", "transcript", b"transcript", "turn", b"turn", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["session_started", "speech_activity", "transcript", "turn", "text_delta", "media", "metrics", "notice", "going_away", "pong"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["session_started", "speech_activity", "transcript", "turn", "text_delta", "media", "metrics", "notice", "tool_call", "going_away", "pong", "motion"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -552,6 +634,8 @@ class SessionStarted(_message.Message):
     LOST_TURN_FIELD_NUMBER: _builtins.int
     IDLE_TIMEOUT_US_FIELD_NUMBER: _builtins.int
     CAPABILITIES_FIELD_NUMBER: _builtins.int
+    BODY_FIELD_NUMBER: _builtins.int
+    TRACKS_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Name of the conversation, in logs and for Watch."""
     lead_us: _builtins.int
@@ -586,6 +670,14 @@ class SessionStarted(_message.Message):
     def capabilities(self) -> _containers.RepeatedScalarFieldContainer[Global___Capability.ValueType]:
         """What this server does in this conversation beyond the basics."""
 
+    @_builtins.property
+    def body(self) -> _body_pb2.BodyDescription:
+        """What the numbers in BodyFrame mean; absent without TRACK_BODY."""
+
+    @_builtins.property
+    def tracks(self) -> _containers.RepeatedScalarFieldContainer[Global___Track.ValueType]:
+        """Tracks that are sent; TRACK_FACE at least."""
+
     def __init__(
         self,
         *,
@@ -600,10 +692,12 @@ class SessionStarted(_message.Message):
         lost_turn: Global___LostTurn | None = ...,
         idle_timeout_us: _builtins.int = ...,
         capabilities: _abc.Iterable[Global___Capability.ValueType] | None = ...,
+        body: _body_pb2.BodyDescription | None = ...,
+        tracks: _abc.Iterable[Global___Track.ValueType] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "lost_turn", b"lost_turn", "rig", b"rig"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "body", b"body", "lost_turn", b"lost_turn", "rig", b"rig"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "capabilities", b"capabilities", "idle_timeout_us", b"idle_timeout_us", "lead_us", b"lead_us", "lost_turn", b"lost_turn", "resume_token", b"resume_token", "resume_window_us", b"resume_window_us", "resumed", b"resumed", "rig", b"rig", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio_in", b"audio_in", "audio_out", b"audio_out", "body", b"body", "capabilities", b"capabilities", "idle_timeout_us", b"idle_timeout_us", "lead_us", b"lead_us", "lost_turn", b"lost_turn", "resume_token", b"resume_token", "resume_window_us", b"resume_window_us", "resumed", b"resumed", "rig", b"rig", "session_id", b"session_id", "tracks", b"tracks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -822,6 +916,8 @@ class MediaChunk(_message.Message):
     CLAUSE_TEXT_FIELD_NUMBER: _builtins.int
     PHONEMES_FIELD_NUMBER: _builtins.int
     LAST_FIELD_NUMBER: _builtins.int
+    BODY_FIELD_NUMBER: _builtins.int
+    CUES_FIELD_NUMBER: _builtins.int
     start_us: _builtins.int
     """Start on the turn's media clock, in microseconds."""
     pcm: _builtins.bytes
@@ -840,6 +936,14 @@ class MediaChunk(_message.Message):
     def phonemes(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
         """Phonemes of the clause on the turn's media clock; only on its first chunk."""
 
+    @_builtins.property
+    def body(self) -> _containers.RepeatedCompositeFieldContainer[_body_pb2.BodyFrame]:
+        """With TRACK_BODY: the body, as `frames` on the turn's media clock."""
+
+    @_builtins.property
+    def cues(self) -> _containers.RepeatedCompositeFieldContainer[_body_pb2.Cue]:
+        """With TRACK_CUES: what begins inside this chunk, on the turn's media clock."""
+
     def __init__(
         self,
         *,
@@ -850,10 +954,12 @@ class MediaChunk(_message.Message):
         clause_text: _builtins.str = ...,
         phonemes: _abc.Iterable[_common_pb2.PhonemeTiming] | None = ...,
         last: _builtins.bool = ...,
+        body: _abc.Iterable[_body_pb2.BodyFrame] | None = ...,
+        cues: _abc.Iterable[_body_pb2.Cue] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "clause_text", b"clause_text", "frames", b"frames", "last", b"last", "pcm", b"pcm", "phonemes", b"phonemes", "start_us", b"start_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "clause", b"clause", "clause_text", b"clause_text", "cues", b"cues", "frames", b"frames", "last", b"last", "pcm", b"pcm", "phonemes", b"phonemes", "start_us", b"start_us"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1163,7 +1269,7 @@ class WorkerInfo(_message.Message):
     RSS_BYTES_FIELD_NUMBER: _builtins.int
     PID_FIELD_NUMBER: _builtins.int
     role: _builtins.str
-    """"ear", "llm", "tts" or "a2bs"."""
+    """"ear", "llm", "tts", "a2bs" or "motion"."""
     model: _builtins.str
     """Id of the model in the catalogue."""
     state: _builtins.str
