@@ -1,0 +1,75 @@
+"""What a client says in mid-conversation: checks each request and passes it to whom it concerns."""
+
+import time
+from collections.abc import Callable
+
+from taoxr.errors import InvalidInputError
+from taoxr.v1 import conversation_pb2 as pb
+from taoxr_bridge import validation
+from taoxr_bridge.listening import Listener
+from taoxr_bridge.opening import pong
+from taoxr_bridge.stages import Stages
+from taoxr_bridge.turn_taking import TurnTaking
+
+
+class Requests:
+    """The requests of one conversation after the first.
+
+    Args:
+        turns: The avatar's turns.
+        listener: Hears the user; None without a microphone.
+        on_update: Takes a checked change of the config.
+    """
+
+    def __init__(
+        self, turns: TurnTaking, listener: Listener | None, on_update: Callable[[pb.UpdateConfig], None]
+    ) -> None:
+        self._turns = turns
+        self._listener = listener
+        self._on_update = on_update
+        self._muted = False
+
+    async def handle(self, request: pb.ConverseRequest) -> bool:
+        """Handles a request; False when the client ends the conversation with it.
+
+        Raises:
+            InvalidInputError: It has a wrong value.
+        """
+        match request.WhichOneof("payload"):
+            case "audio":
+                validation.check_pcm("audio.pcm", request.audio.pcm)
+                await self._require_ear("audio").hear(request.audio.pcm, muted=self._muted)
+            case "text":
+                validation.check_text("text.text", request.text.text)
+                await self._turns.take_turn(request.text.text.strip(), Stages(time.monotonic()))
+            case "interrupt":
+                validation.check_played("interrupt.played_us", request.interrupt.played_us)
+                await self._turns.interrupt(request.interrupt.turn_id, request.interrupt.played_us)
+            case "playback":
+                validation.check_played("playback.played_us", request.playback.played_us)
+                self._turns.played(request.playback.turn_id, request.playback.played_us)
+            case "end_of_user_turn":
+                await self._require_ear("end_of_user_turn").end_turn()
+            case "mute":
+                await self._mute(request.mute.muted)
+            case "update_config":
+                validation.check_update(request.update_config)
+                self._on_update(request.update_config)
+            case "ping":
+                await self._turns.tell("", pb.ConverseResponse(pong=pong(request.ping)))
+            case "end_session":
+                return False
+            case other:
+                raise InvalidInputError("payload", other, "one of the payloads but config, which comes first")
+        return True
+
+    async def _mute(self, muted: bool) -> None:
+        listener = self._require_ear("mute")
+        if muted and not self._muted:
+            await listener.mute()
+        self._muted = muted
+
+    def _require_ear(self, field: str) -> Listener:
+        if self._listener is None:
+            raise InvalidInputError(field, "a request", "none, or config.audio_in in the first request")
+        return self._listener

@@ -1,0 +1,265 @@
+"""Whose turn it is: the avatar's turns begin, are interrupted, end and are remembered."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from taoxr.errors import TaoxrError
+from taoxr.rpc import status_of
+from taoxr.v1 import conversation_pb2 as pb
+from taoxr_bridge.draft import Draft, Held
+from taoxr_bridge.ear import Ear
+from taoxr_bridge.mind import Mind
+from taoxr_bridge.outbox import Outbox
+from taoxr_bridge.pacing import Pacer
+from taoxr_bridge.resume import Keeper, Origin
+from taoxr_bridge.speech import Voice
+from taoxr_bridge.stages import Stages
+from taoxr_bridge.turn import Recital, Thinker, Turn
+
+
+@dataclass(slots=True)
+class _Speaking:
+    """The avatar's newest turn; `over` once it is in the history, from when nothing can stop it."""
+
+    turn: Turn
+    task: asyncio.Task[None]
+    over: bool = False
+
+
+class TurnTaking:
+    """The avatar's turns in one conversation; the `Floor` of its listener.
+
+    Args:
+        origin: Where the conversation begins or goes on.
+        mind: What the language model is told; its history grows with every turn.
+        voice: Voice and face.
+        keeper: Saves every change.
+        outbox: What is sent to the client.
+        lead_us: How far ahead of playback media may go out, in microseconds.
+
+    Attributes:
+        ear: Hears what is played, so that it can tell echo from the user; None without a microphone.
+    """
+
+    _tasks: asyncio.TaskGroup
+    _warming: asyncio.Task[None]
+
+    def __init__(
+        self, origin: Origin, mind: Mind, voice: Voice, keeper: Keeper, outbox: Outbox, lead_us: int
+    ) -> None:
+        self.ear: Ear | None = None
+        self._mind = mind
+        self._voice = voice
+        self._keeper = keeper
+        self._outbox = outbox
+        self._lead_us = lead_us
+        self._log = structlog.get_logger().bind(session=origin.session_id)
+        self._epoch = origin.epoch
+        self._turns = origin.turns
+        self._speaking: _Speaking | None = None
+        # The rest of an answer that the user's voice has cut off, until it is known whether that was meant.
+        self._cut = ""
+        self._draft: Draft | None = None
+        # Requests and the ear's results come from two tasks; turns change under this lock.
+        self._turn_lock = asyncio.Lock()
+
+    # The length of a stream.
+
+    def open(self, tasks: asyncio.TaskGroup) -> None:
+        """The stream has begun: turns run in `tasks` from now on."""
+        self._tasks = tasks
+        self._warming = tasks.create_task(self._mind.warm_up())
+
+    def no_more_input(self) -> None:
+        """No request comes any more."""
+        self._warming.cancel()
+
+    async def finish(self) -> None:
+        """Waits for the end of the newest turn."""
+        if self._speaking is not None:
+            await asyncio.wait([self._speaking.task])
+
+    def abandon(self) -> None:
+        """Stops the newest turn, whose end nobody wants to know."""
+        if self._speaking is not None:
+            self._speaking.task.cancel()
+
+    async def close(self) -> None:
+        """The stream is over."""
+        await self._drop_draft()
+
+    # Where the conversation stands.
+
+    @property
+    def speaking(self) -> bool:
+        """Whether the avatar's turn runs."""
+        return self._active() is not None
+
+    def _active(self) -> _Speaking | None:
+        """The avatar's turn, unless it is over."""
+        return None if self._speaking is None or self._speaking.over else self._speaking
+
+    def state(self) -> tuple[int, int, Turn | None]:
+        """What the journal wants to know: epoch, turns, and the turn that runs."""
+        speaking = self._active()
+        return self._epoch, self._turns, None if speaking is None else speaking.turn
+
+    def next_turn_id(self) -> str:
+        """Name for a new turn."""
+        self._turns += 1
+        return f"turn-{self._turns}"
+
+    # Turns begin.
+
+    async def take_turn(self, user_text: str, stages: Stages, turn_id: str = "") -> None:
+        """The user has said something: stops the avatar if it speaks, and lets it answer."""
+        async with self._turn_lock:
+            if (speaking := self._active()) is not None:
+                await self._interrupt(speaking)
+            self._cut = ""
+            self._mind.history.add_user(user_text)
+            draft = self._draft
+            if draft is not None and (draft.text, draft.turn.turn_id) == (user_text, turn_id):
+                self._draft = None
+                draft.turn.stages.join(stages)
+                self._start(draft.turn, draft.publish())
+                return
+            await self._drop_draft()
+            turn = self._turn(turn_id or self.next_turn_id(), self._mind.thinker(), stages)
+            self._start(turn, turn.run())
+
+    async def prepare(self, user_text: str, turn_id: str) -> None:
+        """The user has probably said that: drafts the answer. An empty text drops the draft."""
+        async with self._turn_lock:
+            if self._draft is not None and self._draft.text == user_text:
+                return
+            await self._drop_draft()
+            if user_text and self._active() is None:
+                self._warming.cancel()
+                held = Held(self._outbox.put)
+                turn = self._turn(turn_id, self._mind.thinker(user_text), Stages(time.monotonic()), held)
+                turn.public.clear()
+                self._draft = Draft(user_text, turn, held)
+
+    async def false_alarm(self) -> bool:
+        """Says what is left of the turn that the user's voice has cut off; False when nothing is."""
+        async with self._turn_lock:
+            rest, self._cut = self._cut, ""
+            if not any(c.isalnum() for c in rest) or self._active() is not None:
+                return False
+            await self._drop_draft()
+            turn = self._turn(self.next_turn_id(), Recital(rest), Stages(time.monotonic()))
+            self._start(turn, turn.run())
+            return True
+
+    def _turn(
+        self, turn_id: str, thinker: Thinker | Recital, stages: Stages, held: Held | None = None
+    ) -> Turn:
+        epoch = self._epoch
+        put = self._outbox.put if held is None else held.emit
+
+        async def emit(response: pb.ConverseResponse) -> None:
+            response.turn_id, response.epoch = turn_id, epoch
+            await put(response)
+            if response.HasField("media") and self.ear is not None:
+                media, ahead_us = response.media, response.media.start_us - turn.pacer.position_us()
+                self.ear.play(media.pcm, self._voice.sample_rate_hz, media.clause_text, ahead_us)
+
+        turn = Turn(turn_id, thinker, self._voice, Pacer(self._lead_us), stages, emit)
+        return turn
+
+    def _start(self, turn: Turn, work: Coroutine[Any, Any, None]) -> None:
+        self._warming.cancel()
+        task = self._tasks.create_task(self._run_turn(turn, work), name=turn.turn_id)
+        self._speaking = _Speaking(turn, task)
+        self._keeper.save(*self.state())
+
+    async def _drop_draft(self) -> None:
+        draft, self._draft = self._draft, None
+        if draft is not None:
+            await draft.drop()
+
+    async def _run_turn(self, turn: Turn, work: Coroutine[Any, Any, None]) -> None:
+        began = time.monotonic()
+        try:
+            await work
+        except TaoxrError as error:
+            heard, state = turn.heard(), pb.TurnState.STATE_FAILED
+            self._log.warning("turn failed", turn=turn.turn_id, kind=type(error).__name__)
+            await self.notice(turn.turn_id, error)
+        else:
+            heard, state = turn.heard(turn.pacer.sent_us), pb.TurnState.STATE_DONE
+            self._log.info("turn done", turn=turn.turn_id, seconds=round(time.monotonic() - began, 2))
+        if self._speaking is not None:
+            self._speaking.over = True
+        self._mind.history.add_assistant(heard)
+        # A client that knows of the end can rely on it: the journal first.
+        await self._keeper.saved(*self.state())
+        await self._tell_state(turn.turn_id, state, heard)
+
+    # While the avatar speaks.
+
+    def played(self, turn_id: str, played_us: int) -> None:
+        """The client has played so much of a turn; ignored unless that one runs."""
+        if (speaking := self._active()) is not None and speaking.turn.turn_id == turn_id:
+            speaking.turn.pacer.report(played_us)
+
+    async def interrupt(self, turn_id: str, played_us: int) -> None:
+        """The client wants the avatar to be quiet; an empty `turn_id` means whatever turn runs."""
+        async with self._turn_lock:
+            self._cut = ""
+            speaking = self._active()
+            # One that names another turn came too late: that turn is over.
+            if speaking is not None and turn_id in ("", speaking.turn.turn_id):
+                await self._interrupt(speaking, played_us)
+
+    async def barge_in(self) -> None:
+        """The user's voice stops the avatar, until it is known what it said."""
+        async with self._turn_lock:
+            if (speaking := self._active()) is not None:
+                heard = await self._interrupt(speaking)
+                self._cut = speaking.turn.rest(heard)
+
+    async def finish_clause(self) -> None:
+        """Ends the avatar's turn with the clause that is spoken, and waits for that."""
+        if (speaking := self._active()) is not None:
+            speaking.turn.finish_clause()
+            await asyncio.wait([speaking.task])
+
+    async def _interrupt(self, speaking: _Speaking, played_us: int | None = None) -> str:
+        """Stops a turn; nothing of it is sent after this. The lock is held. Returns what was heard of it."""
+        speaking.task.cancel()
+        await asyncio.wait([speaking.task])
+        if not speaking.task.cancelled():
+            return speaking.turn.heard(speaking.turn.pacer.sent_us)  # it came to its end just before
+        turn = speaking.turn
+        heard = turn.heard(played_us)
+        await self._outbox.drop(turn.turn_id)
+        self._epoch += 1
+        if self.ear is not None:
+            self.ear.stop_playback()
+        self._mind.history.add_assistant(heard)
+        speaking.over = True
+        self._keeper.save(*self.state())
+        await self._tell_state(turn.turn_id, pb.TurnState.STATE_INTERRUPTED, heard)
+        self._log.info("turn interrupted", turn=turn.turn_id, heard_chars=len(heard))
+        return heard
+
+    # Responses.
+
+    async def tell(self, turn_id: str, response: pb.ConverseResponse) -> None:
+        """Sends a response, ahead of nothing but those that wait."""
+        response.turn_id, response.epoch = turn_id, self._epoch
+        await self._outbox.put_now(response)
+
+    async def notice(self, turn_id: str, error: TaoxrError) -> None:
+        """Sends an error that the conversation survives."""
+        await self.tell(turn_id, pb.ConverseResponse(notice=status_of(error)))
+
+    async def _tell_state(self, turn_id: str, state: pb.TurnState.State.ValueType, heard: str = "") -> None:
+        await self.tell(turn_id, pb.ConverseResponse(turn=pb.TurnState(state=state, heard_text=heard)))
