@@ -21,9 +21,13 @@ pytestmark = pytest.mark.parity
 MIN_PSNR = 40.0
 
 
-@pytest.fixture(scope="module", params=["quads", "tiles"])
+RASTERIZERS = {"quads": ("quads", "auto"), "tiles": ("tiles", "cpu"), "compute tiles": ("tiles", "gpu")}
+
+
+@pytest.fixture(scope="module", params=RASTERIZERS)
 def renderer(request: pytest.FixtureRequest) -> Iterator[OffscreenRenderer]:
-    with OffscreenRenderer(rasterizer=request.param) as opened:
+    rasterizer, lists = RASTERIZERS[request.param]
+    with OffscreenRenderer(rasterizer=rasterizer, lists=lists) as opened:
         yield opened
 
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from taoxr.errors import InvalidInputError, UnavailableError
-from taoxr_runtime.render import SplatRenderer, TextureTarget, View, WindowTarget, gl, reference
+from taoxr_runtime.render import SplatRenderer, TextureTarget, View, WindowTarget, gl, objects, reference
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.splats import Splats
 
@@ -176,7 +176,7 @@ def test_the_hosts_state_neither_shows_in_the_picture_nor_is_changed(
     g.glCreateFramebuffers(2, framebuffers)
     vertices = ctypes.c_uint32()
     g.glCreateVertexArrays(1, ctypes.byref(vertices))
-    program = gl.Program("splat.vert", "splat.frag")
+    program = objects.Program("splat.vert", "splat.frag")
     g.glBindFramebuffer(g.GL_DRAW_FRAMEBUFFER, framebuffers[0])
     g.glBindFramebuffer(g.GL_READ_FRAMEBUFFER, framebuffers[1])
     g.glBindVertexArray(vertices.value)

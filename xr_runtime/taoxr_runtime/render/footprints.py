@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import gl
+from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.reference import JACOBIAN_MARGIN
 from taoxr_runtime.splats import Splats
@@ -31,6 +31,21 @@ _ALIGNMENT = 8
 """Footprints: a buffer may be bound from multiples of 256 bytes on."""
 
 
+def set_eyes(program: objects.Program, views: Sequence[View]) -> None:
+    """Tell a program of ``shaders/projection.glsl`` for which 1 to ``MAX_EYES`` views to project."""
+    program.set_uint("eye_count", len(views))
+    for number, view in enumerate(views):
+        left, right, down, up = view.tangents
+        margin_x, margin_y = JACOBIAN_MARGIN * (right - left), JACOBIAN_MARGIN * (up - down)
+        limits = (left - margin_x, right + margin_x, down - margin_y, up + margin_y)
+        program.set_matrix(f"eyes[{number}].world_to_view", view.world_to_view)
+        program.set(f"eyes[{number}].focal", *view.focal)
+        program.set(f"eyes[{number}].principal", *view.principal)
+        program.set(f"eyes[{number}].size", view.width, view.height)
+        program.set(f"eyes[{number}].tangent_limits", *limits)
+        program.set(f"eyes[{number}].near", view.near)
+
+
 class Footprints:
     """Ellipses in pixels of one frame's splats, in drawing order; needs a current context.
 
@@ -39,9 +54,9 @@ class Footprints:
     """
 
     def __init__(self) -> None:
-        self._program = gl.Program("project.comp")
+        self._program = objects.Program("project.comp")
         self._buffers = {
-            name: gl.Buffer()
+            name: objects.Buffer()
             for name in ("means", "covariances", "opacities", "colors", "order", "footprints")
         }
         self._stride = 0
@@ -82,17 +97,7 @@ class Footprints:
         program = self._program
         program.set_uint("count", self.count)
         program.set_uint("stride", self._stride)
-        program.set_uint("eye_count", len(views))
-        for number, view in enumerate(views):
-            left, right, down, up = view.tangents
-            margin_x, margin_y = JACOBIAN_MARGIN * (right - left), JACOBIAN_MARGIN * (up - down)
-            limits = (left - margin_x, right + margin_x, down - margin_y, up + margin_y)
-            program.set_matrix(f"eyes[{number}].world_to_view", view.world_to_view)
-            program.set(f"eyes[{number}].focal", *view.focal)
-            program.set(f"eyes[{number}].principal", *view.principal)
-            program.set(f"eyes[{number}].size", view.width, view.height)
-            program.set(f"eyes[{number}].tangent_limits", *limits)
-            program.set(f"eyes[{number}].near", view.near)
+        set_eyes(program, views)
         self._buffers["footprints"].reserve(len(views) * self._bytes)
         for binding, buffer in enumerate(self._buffers.values()):
             buffer.bind_storage(binding)

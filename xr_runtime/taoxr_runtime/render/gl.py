@@ -16,11 +16,7 @@ import importlib
 import os
 import sys
 from collections.abc import Generator
-from importlib import resources
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from taoxr.errors import TaoxrError, UnavailableError
 
@@ -167,6 +163,18 @@ def dispatch(groups: int) -> None:
         g.glMemoryBarrier(g.GL_ALL_BARRIER_BITS)
 
 
+def has_extensions(*names: str) -> bool:
+    """Whether the driver has all of these."""
+    g = gl()
+    present = {g.glGetStringi(g.GL_EXTENSIONS, i).decode() for i in range(_integer(g.GL_NUM_EXTENSIONS))}
+    return present.issuperset(names)
+
+
+def integer(what: int) -> int:
+    """A number that the driver holds, by the constant that OpenGL's registry has for it."""
+    return _integer(what)
+
+
 def blend_premultiplied() -> None:
     """Draw over what is there with colours already multiplied by their alpha."""
     g = gl()
@@ -236,138 +244,3 @@ def _integers(what: int, count: int) -> list[int]:
 def finish() -> None:
     """Wait until everything asked for is done."""
     gl().glFinish()
-
-
-class VertexArray:
-    """A vertex array without attributes: the shader finds its data by instance."""
-
-    def __init__(self) -> None:
-        name = ctypes.c_uint32()
-        gl().glCreateVertexArrays(1, ctypes.byref(name))
-        self._name = int(name.value)
-
-    def draw_triangles(self, instances: int = 1) -> None:
-        """Draw one triangle for each instance with the current program."""
-        g = gl()
-        if instances:
-            g.glBindVertexArray(self._name)
-            g.glDrawArraysInstanced(g.GL_TRIANGLES, 0, 3, instances)
-
-    def release(self) -> None:
-        """Delete it."""
-        if self._name:
-            gl().glDeleteVertexArrays(1, [self._name])
-            self._name = 0
-
-
-class Buffer:
-    """A buffer object that grows as needed; its contents are undefined until written."""
-
-    def __init__(self) -> None:
-        self._name = 0
-        self.size = 0
-
-    def reserve(self, size: int) -> None:
-        """Make room for ``size`` bytes; growing loses the contents."""
-        if size > self.size:
-            self.release()
-            g = gl()
-            name = ctypes.c_uint32()
-            g.glCreateBuffers(1, ctypes.byref(name))
-            self._name, self.size = int(name.value), size
-            g.glNamedBufferStorage(self._name, size, None, g.GL_DYNAMIC_STORAGE_BIT)
-
-    def write(self, data: NDArray[Any]) -> None:
-        """Replace the first ``data.nbytes`` bytes."""
-        self.reserve(max(data.nbytes, 16))
-        contiguous = np.ascontiguousarray(data)
-        gl().glNamedBufferSubData(self._name, 0, contiguous.nbytes, ctypes.c_void_p(contiguous.ctypes.data))
-
-    def read(self, data: NDArray[Any], offset: int = 0) -> None:
-        """Wait for what was asked for and fill a contiguous array with what lies from byte ``offset`` on."""
-        gl().glGetNamedBufferSubData(self._name, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
-
-    def bind_storage(self, binding: int, offset: int = 0, size: int | None = None) -> None:
-        """Bind as the shader storage buffer of this number: ``size`` bytes from a multiple of 256 on."""
-        g = gl()
-        size = self.size - offset if size is None else size
-        g.glBindBufferRange(g.GL_SHADER_STORAGE_BUFFER, binding, self._name, offset, size)
-
-    def release(self) -> None:
-        """Delete the buffer object."""
-        if self._name:
-            gl().glDeleteBuffers(1, [self._name])
-            self._name = self.size = 0
-
-
-class Program:
-    """A linked program, from files in ``render/shaders``.
-
-    Raises:
-        GlError: A shader does not compile or link; holds the driver's log.
-    """
-
-    def __init__(self, *files: str) -> None:
-        g = gl()
-        kinds = {
-            "vert": g.GL_VERTEX_SHADER,
-            "frag": g.GL_FRAGMENT_SHADER,
-            "comp": g.GL_COMPUTE_SHADER,
-        }
-        self._name = int(g.glCreateProgram())
-        self._uniforms: dict[str, int] = {}
-        shaders: list[int] = []
-        folder = resources.files("taoxr_runtime.render") / "shaders"
-        for file in files:
-            shader = int(g.glCreateShader(kinds[file.rsplit(".", 1)[1]]))
-            g.glShaderSource(shader, (folder / file).read_text(encoding="utf-8"))
-            g.glCompileShader(shader)
-            if not g.glGetShaderiv(shader, g.GL_COMPILE_STATUS):
-                raise GlError(f"shader {file}: {_text(g.glGetShaderInfoLog(shader))}")
-            g.glAttachShader(self._name, shader)
-            shaders.append(shader)
-        g.glLinkProgram(self._name)
-        if not g.glGetProgramiv(self._name, g.GL_LINK_STATUS):
-            raise GlError(f"program {' + '.join(files)}: {_text(g.glGetProgramInfoLog(self._name))}")
-        for shader in shaders:
-            g.glDetachShader(self._name, shader)
-            g.glDeleteShader(shader)
-
-    def use(self) -> None:
-        """Make it the current program."""
-        gl().glUseProgram(self._name)
-
-    def set(self, uniform: str, *values: float) -> None:
-        """Set a float, vec2, vec3 or vec4 by 1 to 4 numbers."""
-        function = getattr(gl(), f"glProgramUniform{len(values)}f")
-        function(self._name, self._location(uniform), *values)
-
-    def set_uint(self, uniform: str, value: int) -> None:
-        """Set an unsigned integer."""
-        gl().glProgramUniform1ui(self._name, self._location(uniform), value)
-
-    def set_ints(self, uniform: str, *values: int) -> None:
-        """Set an int or ivec2."""
-        function = getattr(gl(), f"glProgramUniform{len(values)}i")
-        function(self._name, self._location(uniform), *values)
-
-    def set_matrix(self, uniform: str, matrix: NDArray[np.float64]) -> None:
-        """Set a mat4 from a row-major array [4, 4]."""
-        rows = np.ascontiguousarray(matrix, np.float32)
-        g = gl()
-        g.glProgramUniformMatrix4fv(self._name, self._location(uniform), 1, g.GL_TRUE, rows)
-
-    def release(self) -> None:
-        """Delete the program."""
-        if self._name:
-            gl().glDeleteProgram(self._name)
-            self._name = 0
-
-    def _location(self, uniform: str) -> int:
-        if uniform not in self._uniforms:
-            self._uniforms[uniform] = int(gl().glGetUniformLocation(self._name, uniform))
-        return self._uniforms[uniform]
-
-
-def _text(log: bytes | str) -> str:
-    return (log.decode(errors="replace") if isinstance(log, bytes) else log).strip()

@@ -15,7 +15,7 @@ from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvases, CanvasFormat
 from taoxr_runtime.render.egl import Context
-from taoxr_runtime.render.renderer import Rasterizer, SplatRenderer
+from taoxr_runtime.render.renderer import Lists, Rasterizer, SplatRenderer
 from taoxr_runtime.splats import Splats
 
 
@@ -28,6 +28,7 @@ class OffscreenRenderer:
         format: See ``SplatRenderer``.
         rasterizer: The same.
         profile: The same.
+        lists: The same.
 
     Attributes:
         description: Driver and version.
@@ -40,12 +41,16 @@ class OffscreenRenderer:
     """
 
     def __init__(
-        self, format: CanvasFormat = "rgba8", rasterizer: Rasterizer = "auto", profile: bool = False
+        self,
+        format: CanvasFormat = "rgba8",
+        rasterizer: Rasterizer = "auto",
+        profile: bool = False,
+        lists: Lists = "auto",
     ) -> None:
         self._profile = profile
         self._context = Context()
         try:
-            self._renderer = SplatRenderer(rasterizer, profile, format)
+            self._renderer = SplatRenderer(rasterizer, profile, format, lists)
         except TaoxrError:
             self._context.release()
             raise

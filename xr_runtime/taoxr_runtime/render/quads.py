@@ -7,7 +7,7 @@ its own, saves the three corners from doing it each.
 
 from __future__ import annotations
 
-from taoxr_runtime.render import gl
+from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.footprints import Footprints
 
@@ -20,8 +20,8 @@ class Quads:
     """
 
     def __init__(self) -> None:
-        self._program = gl.Program("splat.vert", "splat.frag")
-        self._vertices = gl.VertexArray()
+        self._program = objects.Program("splat.vert", "splat.frag")
+        self._vertices = objects.VertexArray()
 
     def raster(self, footprints: Footprints, eye: int, canvas: Canvas) -> None:
         """Blend splats over what the canvas holds.

@@ -15,6 +15,7 @@ from taoxr_runtime.render import backgrounds, camera, gl, lod
 from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas, Canvases, CanvasFormat
+from taoxr_runtime.render.compute_tiles import ComputeTiles
 from taoxr_runtime.render.footprints import MAX_EYES, Footprints
 from taoxr_runtime.render.quads import Quads
 from taoxr_runtime.render.sorting import back_to_front
@@ -23,6 +24,7 @@ from taoxr_runtime.render.tiles import Tiles
 from taoxr_runtime.splats import Splats
 
 Rasterizer = Literal["auto", "quads", "tiles"]
+Lists = Literal["auto", "cpu", "gpu"]
 
 _SOFTWARE = ("llvmpipe", "softpipe", "swiftshader")
 
@@ -36,6 +38,8 @@ class SplatRenderer:
 
     Args:
         rasterizer: "auto" takes tiles on software drivers and quads on GPUs; both draw the same.
+        lists: Where tiles get their lists of splats: on the CPU, where software drivers run anyway, or on the
+            GPU, which then also sorts.
         profile: Measure each pass; waits for the GPU after each, which costs a little.
         format: How the canvas stores what is being blended. "rgba16f" rounds less where quads blend many
             faint layers (49 against 41 dB) and costs a tenth more; tiles blend in float anyway (59 dB
@@ -52,17 +56,23 @@ class SplatRenderer:
     """
 
     def __init__(
-        self, rasterizer: Rasterizer = "auto", profile: bool = False, format: CanvasFormat = "rgba8"
+        self,
+        rasterizer: Rasterizer = "auto",
+        profile: bool = False,
+        format: CanvasFormat = "rgba8",
+        lists: Lists = "auto",
     ) -> None:
         self.passes_ms: dict[str, float] = {}
         self._profile = profile
         self.description = gl.describe()
+        software = any(name in self.description.lower() for name in _SOFTWARE)
         if rasterizer == "auto":
-            software = any(name in self.description.lower() for name in _SOFTWARE)
             rasterizer = "tiles" if software else "quads"
         self.rasterizer: Rasterizer = rasterizer
-        self._footprints = Footprints()
-        self._rasterizer = Tiles() if rasterizer == "tiles" else Quads()
+        on_gpu = rasterizer == "tiles" and (lists == "gpu" or (lists == "auto" and not software))
+        self._compute = ComputeTiles() if on_gpu else None
+        self._footprints = None if on_gpu else Footprints()
+        self._rasterizer = None if on_gpu else Tiles() if rasterizer == "tiles" else Quads()
         self._presenter = Presenter()
         self._canvases, self._pictures = Canvases(format), Canvases("rgba8")
 
@@ -83,6 +93,7 @@ class SplatRenderer:
         order: NDArray[np.integer] | None = None,
         view_colors_srgb: Sequence[NDArray[np.float32]] | None = None,
         max_splats: int | None = None,
+        splats_changed: bool = True,
     ) -> None:
         """Draw the splats once for each view: one sort for all, one pass over the splats for each two views.
 
@@ -96,6 +107,8 @@ class SplatRenderer:
             view_colors_srgb: For each view float32 [N, 3], in place of the splats' own colours.
             max_splats: Draw at most this many, larger ones in place of all (see ``render.lod``): softer, and
                 faster where drawing takes the time.
+            splats_changed: False when these are the splats of the last ``draw``, value for value: where the
+                GPU sorts, they are not uploaded again.
 
         Raises:
             InvalidInputError: A value is not finite, out of range or of a wrong shape.
@@ -115,20 +128,14 @@ class SplatRenderer:
             order = None if order is None else lod.renumbered(order, kept, len(splats))
             colors = None if colors is None else [own[kept] for own in colors]
             splats = lod.thinned(splats, kept)
-        if order is None:
-            order = back_to_front(splats.means, camera.centre(views))
-        began = self._passed("sort", began)
         with gl.borrowed():
-            self._footprints.upload(splats, order.astype(np.uint32, copy=False))
-            began = self._passed("upload", began)
-            for first in range(0, len(views), MAX_EYES):
-                eyes = slice(first, first + MAX_EYES)
-                if colors is not None:
-                    self._footprints.upload_colors(colors[eyes])
-                self._footprints.project(views[eyes])
-                began = self._passed("project", began)
-                for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
-                    began = self._draw(eye, target, fill, self._canvas(first + eye, target), began)
+            if self._compute is not None:
+                if splats_changed or self._compute.count != len(splats):
+                    self._compute.upload(splats)
+                began = self._passed("upload", began)
+                self._draw_computed(self._compute, views, targets, fills, order, colors, began)
+            else:
+                self._draw_ordered(splats, views, targets, fills, order, colors, began)
         gl.check("draw")
 
     def paint(self, picture: NDArray[np.uint8], target: Target, over: bool = False) -> None:
@@ -156,24 +163,79 @@ class SplatRenderer:
         self._canvases.release()
         self._pictures.release()
         self._presenter.release()
-        self._rasterizer.release()
-        self._footprints.release()
+        for part in (self._rasterizer, self._footprints, self._compute):
+            if part is not None:
+                part.release()
 
-    def _canvas(self, number: int, target: Target | Canvas) -> Canvas:
+    def _draw_ordered(
+        self,
+        splats: Splats,
+        views: Sequence[View],
+        targets: Sequence[Target | Canvas],
+        fills: Sequence[backgrounds.Fill],
+        order: NDArray[np.integer] | None,
+        colors: Sequence[NDArray[np.float32]] | None,
+        began: float,
+    ) -> None:
+        """Sort on the CPU, then draw footprints in that order."""
+        assert self._footprints is not None
+        assert self._rasterizer is not None
+        if order is None:
+            order = back_to_front(splats.means, camera.centre(views))
+        began = self._passed("sort", began)
+        self._footprints.upload(splats, order.astype(np.uint32, copy=False))
+        began = self._passed("upload", began)
+        for first in range(0, len(views), MAX_EYES):
+            eyes = slice(first, first + MAX_EYES)
+            if colors is not None:
+                self._footprints.upload_colors(colors[eyes])
+            self._footprints.project(views[eyes])
+            began = self._passed("project", began)
+            for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
+                canvas, began = self._begin(first + eye, target, fill, began)
+                self._rasterizer.raster(self._footprints, eye, canvas)
+                began = self._end(target, canvas, began)
+
+    def _draw_computed(
+        self,
+        compute: ComputeTiles,
+        views: Sequence[View],
+        targets: Sequence[Target | Canvas],
+        fills: Sequence[backgrounds.Fill],
+        order: NDArray[np.integer] | None,
+        colors: Sequence[NDArray[np.float32]] | None,
+        began: float,
+    ) -> None:
+        """Everything on the GPU."""
+        given = None if order is None else order.astype(np.uint32, copy=False)
+        viewpoint = camera.centre(views)
+        for first in range(0, len(views), MAX_EYES):
+            eyes = slice(first, first + MAX_EYES)
+            if colors is not None:
+                compute.upload_colors(colors[eyes])
+            compute.prepare(views[eyes], viewpoint, given)
+            began = self._passed("prepare", began)
+            for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
+                canvas, began = self._begin(first + eye, target, fill, began)
+                compute.raster(eye, canvas)
+                began = self._end(target, canvas, began)
+
+    def _begin(
+        self, number: int, target: Target | Canvas, fill: backgrounds.Fill, began: float
+    ) -> tuple[Canvas, float]:
+        """The canvas of a view, with its background; and when that pass ended."""
         if isinstance(target, Canvas):
-            return target
-        return self._canvases.get(number, target.width, target.height)
-
-    def _draw(
-        self, eye: int, target: Target | Canvas, fill: backgrounds.Fill, canvas: Canvas, began: float
-    ) -> float:
-        """Background, splats and conversion of one eye; returns when the last pass ended."""
+            canvas = target
+        else:
+            canvas = self._canvases.get(number, target.width, target.height)
         if isinstance(fill, tuple):
             canvas.clear(fill)
         else:
             canvas.fill(fill)
-        began = self._passed("background", began)
-        self._rasterizer.raster(self._footprints, eye, canvas)
+        return canvas, self._passed("background", began)
+
+    def _end(self, target: Target | Canvas, canvas: Canvas, began: float) -> float:
+        """Conversion of one eye; returns when that pass ended."""
         began = self._passed("raster", began)
         if not isinstance(target, Canvas):
             self._presenter.present(canvas, target)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import gl
+from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import MAX_SIZE
 from taoxr_runtime.render.canvas import Canvas
 
@@ -93,8 +93,8 @@ class Presenter:
     """
 
     def __init__(self) -> None:
-        self._program = gl.Program("present.vert", "present.frag")
-        self._vertices = gl.VertexArray()
+        self._program = objects.Program("present.vert", "present.frag")
+        self._vertices = objects.VertexArray()
         name = ctypes.c_uint32()
         gl.gl().glCreateFramebuffers(1, ctypes.byref(name))
         self._framebuffer = int(name.value)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.render import gl
+from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.footprints import Footprints
 
@@ -33,8 +33,8 @@ class Tiles:
     """
 
     def __init__(self) -> None:
-        self._program = gl.Program("tiles.comp")
-        self._starts, self._members = gl.Buffer(), gl.Buffer()
+        self._program = objects.Program("tiles.comp")
+        self._starts, self._members = objects.Buffer(), objects.Buffer()
 
     def raster(self, footprints: Footprints, eye: int, canvas: Canvas) -> None:
         """Blend splats over what the canvas holds.

@@ -1,0 +1,235 @@
+"""The rasterizer for GPUs: everything from projection to the picture in compute programs.
+
+One sort of the splats by distance serves all eyes. Each splat then lists the tiles that it touches, nearest
+splat first, and a stable sort of that list by tile leaves every tile's splats in order: the same picture
+every time, whatever runs first. Tiles are those of Kerbl et al., "3D Gaussian Splatting" (2023); that an
+ellipse rather than its box decides which it touches is from Feng et al., "FlashGS" (2024).
+
+NumPy's twins are ``reference.project`` and ``tiles.tile_lists``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.render import gl, objects
+from taoxr_runtime.render.camera import View
+from taoxr_runtime.render.canvas import Canvas
+from taoxr_runtime.render.footprints import MAX_EYES, MAX_SPLATS, set_eyes
+from taoxr_runtime.render.radix import ARGUMENTS, Count, Plan, RadixSort
+from taoxr_runtime.splats import Splats
+
+_GROUP: Final = 256
+_PROJECT_GROUP: Final = 128
+_WORDS: Final = 8  # of a footprint
+_FIRST_CAPACITY: Final = 1 << 20
+_MAX_CAPACITY: Final = 1 << 27
+
+
+@dataclass(frozen=True, slots=True)
+class TileShape:
+    """How the picture is cut up; it does not depend on it.
+
+    Attributes:
+        width: Of a tile in pixels, a multiple of 8.
+        height: The same.
+        rows: Pixels of a column that one invocation blends.
+    """
+
+    width: int = 16
+    height: int = 16
+    rows: int = 2
+
+
+class ComputeTiles:
+    """Programs and buffers of the rasterizer; needs a current context.
+
+    Use it frame by frame: ``upload`` when the splats have changed, ``prepare`` for up to ``MAX_EYES`` views,
+    then ``raster`` for each of them.
+
+    Args:
+        shape: Of the tiles.
+        plan: Of the sort.
+        key_bits: By how many leading bits of the squared distance splats are sorted: 32 is exact, 24 tells
+            10 micrometres apart at 1.5 m.
+
+    Raises:
+        GlError: The driver refuses a shader.
+    """
+
+    def __init__(self, shape: TileShape | None = None, plan: Plan | None = None, key_bits: int = 32) -> None:
+        self.shape = shape = TileShape() if shape is None else shape
+        self.key_bits = key_bits
+        self._sort = RadixSort(plan)
+        tile = {"TILE_WIDTH": shape.width, "TILE_HEIGHT": shape.height}
+        group = {"GROUP": _GROUP}
+        self._items = -(-self._sort.plan.block // _GROUP)
+        self._project = objects.Program("tile_project.comp", defines=tile)
+        self._sum = objects.Program("tile_sum.comp", defines=group)
+        self._offsets = objects.Program("tile_offsets.comp", defines=group)
+        self._list = objects.Program("tile_list.comp", defines=tile | group)
+        self._range = objects.Program("tile_ranges.comp", defines=group | {"ITEMS": self._items})
+        self._blend = objects.Program("tile_blend.comp", defines=tile | {"ROWS": shape.rows})
+        self._splats = {name: objects.Buffer() for name in ("means", "covariances", "opacities", "colors")}
+        names = ("footprints", "touched", "keys", "values", "sums", "tiles", "members", "ranges")
+        self._work = {name: objects.Buffer() for name in names}
+        self._splat_count, self._entries = Count(), Count()
+        self._listed: objects.Buffer | None = None
+        self._across_down: list[tuple[int, int]] = []
+        self._capacity = _FIRST_CAPACITY
+        self.count = 0
+
+    def upload(self, splats: Splats) -> None:
+        """Put splats on the GPU, where they stay until others take their place.
+
+        Args:
+            splats: N splats in world coordinates.
+
+        Raises:
+            InvalidInputError: There are too many.
+        """
+        if len(splats) > MAX_SPLATS:
+            raise InvalidInputError("splats", len(splats), f"at most {MAX_SPLATS}")
+        self.count = len(splats)
+        self._splat_count.set(self.count, self._sort.plan.block)
+        self._splats["means"].write(splats.means)
+        self._splats["covariances"].write(splats.covariances)
+        self._splats["opacities"].write(splats.opacities)
+        self._splats["colors"].write(splats.colors_srgb)
+        self._project.set_uint("eye_colors", 0)
+
+    def upload_colors(self, colors_srgb: Sequence[NDArray[np.float32]]) -> None:
+        """Replace the colours only: for eyes that see different ones, float32 [N, 3] each."""
+        self._splats["colors"].write(np.stack(colors_srgb))
+        self._project.set_uint("eye_colors", colors_srgb[0].size)
+
+    def prepare(
+        self, views: Sequence[View], viewpoint: NDArray[np.float64], order: NDArray[np.uint32] | None = None
+    ) -> None:
+        """Project the splats, sort them, and list those of each tile.
+
+        Args:
+            views: 1 to ``MAX_EYES`` eyes.
+            viewpoint: float64 [3], what distances are measured from.
+            order: uint32 [K], farthest first, in place of the order by distance.
+
+        Raises:
+            InvalidInputError: So many splats touch so many tiles that no buffer holds the list.
+        """
+        width, height = self.shape.width, self.shape.height
+        self._across_down = [(-(-view.width // width), -(-view.height // height)) for view in views]
+        if not self.count:
+            self._list_nothing()
+            return
+        self._run_project(views, viewpoint)
+        if order is None:
+            ordered = self._sort.sort(
+                self._work["keys"], self._work["values"], self._splat_count, self.count, self.key_bits
+            )[1]
+            ranks = self.count
+        else:
+            ordered, ranks = self._work["values"], len(order)
+            ordered.write(order[::-1])
+        while True:
+            self._run_list(ordered, ranks, len(views))
+            wanted = self._entries.read_wanted()
+            if wanted <= self._capacity:
+                break
+            if wanted > _MAX_CAPACITY:
+                raise InvalidInputError("splats", f"{wanted} overlaps with tiles", f"at most {_MAX_CAPACITY}")
+            self._capacity = wanted + wanted // 2
+        self._run_ranges(len(views))
+
+    def raster(self, eye: int, canvas: Canvas) -> None:
+        """Blend the splats over what the canvas holds.
+
+        Args:
+            eye: Number of the view prepared, of the canvas's size.
+            canvas: What to draw on.
+        """
+        if self._listed is None:
+            return
+        across, down = self._across_down[eye]
+        canvas.bind_image()
+        self._bind({4: self._work["footprints"], 5: self._work["ranges"], 6: self._listed})
+        self._blend.set_uint("first_tile", self._tiles(eye))
+        self._blend.set_uint("tiles_across", across)
+        self._blend.use()
+        gl.dispatch(across * down)
+
+    def release(self) -> None:
+        """Delete everything from the GPU."""
+        for buffer in (*self._splats.values(), *self._work.values()):
+            buffer.release()
+        programs = (self._project, self._sum, self._offsets, self._list, self._range, self._blend)
+        for program in programs:
+            program.release()
+        for thing in (self._sort, self._splat_count, self._entries):
+            thing.release()
+
+    def _tiles(self, eyes: int) -> int:
+        """How many tiles the first so many eyes have."""
+        return sum(across * down for across, down in self._across_down[:eyes])
+
+    def _run_project(self, views: Sequence[View], viewpoint: NDArray[np.float64]) -> None:
+        work, program = self._work, self._project
+        per_splat = {"footprints": MAX_EYES * _WORDS, "touched": MAX_EYES, "keys": 1, "values": 1}
+        for name, words in per_splat.items():
+            work[name].reserve(words * 4 * self.count)
+        self._bind(dict(enumerate((*self._splats.values(), *(work[name] for name in per_splat)))))
+        set_eyes(program, views)
+        program.set_uint("count", self.count)
+        program.set("viewpoint", *viewpoint)
+        program.set_uint("dropped_bits", 32 - self.key_bits)
+        program.use()
+        gl.dispatch(-(-self.count // _PROJECT_GROUP))
+
+    def _run_list(self, ordered: objects.Buffer, ranks: int, eyes: int) -> None:
+        work, blocks = self._work, -(-ranks // _GROUP)
+        work["sums"].reserve(max(blocks, 1) * 4)
+        for name in ("tiles", "members"):
+            work[name].reserve(self._capacity * 4)
+        self._bind({0: ordered, 1: work["touched"], 2: work["sums"], 3: self._entries.buffer})
+        self._bind({4: work["footprints"], 5: work["tiles"], 6: work["members"]})
+        for program in (self._sum, self._list):
+            program.set_uint("ranks", ranks)
+            program.set_uint("count", self.count)
+            program.set_uint("eye_count", eyes)
+        for program in (self._offsets, self._list):
+            program.set_uint("capacity", self._capacity)
+        self._offsets.set_uint("blocks", blocks)
+        self._offsets.set_uint("block", self._sort.plan.block)
+        both = [*self._across_down, (0, 0)][:2]
+        self._list.set_ints("tiles", *both[0], *both[1])
+        self._sum.use()
+        gl.dispatch(blocks)
+        self._offsets.use()
+        gl.dispatch(1)
+        self._list.use()
+        gl.dispatch(blocks)
+
+    def _run_ranges(self, eyes: int) -> None:
+        work, tiles = self._work, self._tiles(eyes)
+        # One number more than there are tiles: for entries that turned out to touch none.
+        keys, members = self._sort.sort(
+            work["tiles"], work["members"], self._entries, self._capacity, tiles.bit_length()
+        )
+        work["ranges"].reserve(8 * (tiles + 1))
+        work["ranges"].clear()
+        self._bind({0: self._entries.buffer, 1: keys, 2: work["ranges"]})
+        self._range.use()
+        objects.dispatch_indirect(self._entries.buffer, ARGUMENTS)
+        self._listed = members
+
+    def _list_nothing(self) -> None:
+        self._listed = None
+
+    def _bind(self, buffers: dict[int, objects.Buffer]) -> None:
+        for binding, buffer in buffers.items():
+            buffer.bind_storage(binding)

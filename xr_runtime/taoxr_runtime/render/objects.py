@@ -1,0 +1,184 @@
+"""What lives on the GPU: programs, buffers, vertex arrays, clocks."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr_runtime.render.gl import GlError, gl
+
+_INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
+
+
+class VertexArray:
+    """A vertex array without attributes: the shader finds its data by instance."""
+
+    def __init__(self) -> None:
+        name = ctypes.c_uint32()
+        gl().glCreateVertexArrays(1, ctypes.byref(name))
+        self._name = int(name.value)
+
+    def draw_triangles(self, instances: int = 1) -> None:
+        """Draw one triangle for each instance with the current program."""
+        g = gl()
+        if instances:
+            g.glBindVertexArray(self._name)
+            g.glDrawArraysInstanced(g.GL_TRIANGLES, 0, 3, instances)
+
+    def release(self) -> None:
+        """Delete it."""
+        if self._name:
+            gl().glDeleteVertexArrays(1, [self._name])
+            self._name = 0
+
+
+class Buffer:
+    """A buffer object that grows as needed; its contents are undefined until written."""
+
+    def __init__(self) -> None:
+        self._name = 0
+        self.size = 0
+
+    def reserve(self, size: int) -> None:
+        """Make room for ``size`` bytes; growing loses the contents."""
+        if size > self.size:
+            self.release()
+            g = gl()
+            name = ctypes.c_uint32()
+            g.glCreateBuffers(1, ctypes.byref(name))
+            self._name, self.size = int(name.value), size
+            g.glNamedBufferStorage(self._name, size, None, g.GL_DYNAMIC_STORAGE_BIT)
+
+    def write(self, data: NDArray[Any]) -> None:
+        """Replace the first ``data.nbytes`` bytes."""
+        self.reserve(max(data.nbytes, 16))
+        contiguous = np.ascontiguousarray(data)
+        gl().glNamedBufferSubData(self._name, 0, contiguous.nbytes, ctypes.c_void_p(contiguous.ctypes.data))
+
+    def read(self, data: NDArray[Any], offset: int = 0) -> None:
+        """Wait for what was asked for and fill a contiguous array with what lies from byte ``offset`` on."""
+        gl().glGetNamedBufferSubData(self._name, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
+
+    def bind_storage(self, binding: int, offset: int = 0, size: int | None = None) -> None:
+        """Bind as the shader storage buffer of this number: ``size`` bytes from a multiple of 256 on."""
+        g = gl()
+        size = self.size - offset if size is None else size
+        g.glBindBufferRange(g.GL_SHADER_STORAGE_BUFFER, binding, self._name, offset, size)
+
+    def clear(self) -> None:
+        """Fill it with zeros."""
+        g = gl()
+        g.glClearNamedBufferData(self._name, g.GL_R32UI, g.GL_RED_INTEGER, g.GL_UNSIGNED_INT, None)
+
+    def bind_indirect(self) -> None:
+        """Take the sizes of indirect dispatches from it."""
+        g = gl()
+        g.glBindBuffer(g.GL_DISPATCH_INDIRECT_BUFFER, self._name)
+
+    def release(self) -> None:
+        """Delete the buffer object."""
+        if self._name:
+            gl().glDeleteBuffers(1, [self._name])
+            self._name = self.size = 0
+
+
+class Program:
+    """A linked program, from files in ``render/shaders``.
+
+    Args:
+        files: Names; the suffix tells the kind of shader.
+        defines: Numbers that the preprocessor puts in place of names.
+        extensions: What the shaders cannot do without, such as ``GL_KHR_shader_subgroup_ballot``.
+
+    Raises:
+        GlError: A shader does not compile or link; holds the driver's log.
+    """
+
+    def __init__(
+        self, *files: str, defines: Mapping[str, int] | None = None, extensions: Sequence[str] = ()
+    ) -> None:
+        g = gl()
+        kinds = {
+            "vert": g.GL_VERTEX_SHADER,
+            "frag": g.GL_FRAGMENT_SHADER,
+            "comp": g.GL_COMPUTE_SHADER,
+        }
+        self._name = int(g.glCreateProgram())
+        self._uniforms: dict[str, int] = {}
+        shaders: list[int] = []
+        header = "".join(f"#extension {name} : require\n" for name in extensions)
+        header += "".join(f"#define {name} {value}\n" for name, value in (defines or {}).items())
+        for file in files:
+            shader = int(g.glCreateShader(kinds[file.rsplit(".", 1)[1]]))
+            version, code = _source(file).split("\n", 1)
+            g.glShaderSource(shader, f"{version}\n{header}{code}")
+            g.glCompileShader(shader)
+            if not g.glGetShaderiv(shader, g.GL_COMPILE_STATUS):
+                raise GlError(f"shader {file}: {_text(g.glGetShaderInfoLog(shader))}")
+            g.glAttachShader(self._name, shader)
+            shaders.append(shader)
+        g.glLinkProgram(self._name)
+        if not g.glGetProgramiv(self._name, g.GL_LINK_STATUS):
+            raise GlError(f"program {' + '.join(files)}: {_text(g.glGetProgramInfoLog(self._name))}")
+        for shader in shaders:
+            g.glDetachShader(self._name, shader)
+            g.glDeleteShader(shader)
+
+    def use(self) -> None:
+        """Make it the current program."""
+        gl().glUseProgram(self._name)
+
+    def set(self, uniform: str, *values: float) -> None:
+        """Set a float, vec2, vec3 or vec4 by 1 to 4 numbers."""
+        function = getattr(gl(), f"glProgramUniform{len(values)}f")
+        function(self._name, self._location(uniform), *values)
+
+    def set_uint(self, uniform: str, value: int) -> None:
+        """Set an unsigned integer."""
+        gl().glProgramUniform1ui(self._name, self._location(uniform), value)
+
+    def set_ints(self, uniform: str, *values: int) -> None:
+        """Set an int or ivec2."""
+        function = getattr(gl(), f"glProgramUniform{len(values)}i")
+        function(self._name, self._location(uniform), *values)
+
+    def set_matrix(self, uniform: str, matrix: NDArray[np.float64]) -> None:
+        """Set a mat4 from a row-major array [4, 4]."""
+        rows = np.ascontiguousarray(matrix, np.float32)
+        g = gl()
+        g.glProgramUniformMatrix4fv(self._name, self._location(uniform), 1, g.GL_TRUE, rows)
+
+    def release(self) -> None:
+        """Delete the program."""
+        if self._name:
+            gl().glDeleteProgram(self._name)
+            self._name = 0
+
+    def _location(self, uniform: str) -> int:
+        if uniform not in self._uniforms:
+            self._uniforms[uniform] = int(gl().glGetUniformLocation(self._name, uniform))
+        return self._uniforms[uniform]
+
+
+def _source(file: str) -> str:
+    folder = resources.files("taoxr_runtime.render") / "shaders"
+    text = (folder / file).read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda included: _source(included[1]), text)
+
+
+def _text(log: bytes | str) -> str:
+    return (log.decode(errors="replace") if isinstance(log, bytes) else log).strip()
+
+
+def dispatch_indirect(buffer: Buffer, offset: int) -> None:
+    """As ``gl.dispatch``, with the numbers of groups (x, y, z as uint32) from a buffer."""
+    g = gl()
+    buffer.bind_indirect()
+    g.glDispatchComputeIndirect(offset)
+    g.glMemoryBarrier(g.GL_ALL_BARRIER_BITS)

@@ -1,0 +1,76 @@
+#version 450
+// One workgroup per tile: blends its splats front to back in registers, ROWS pixels of a column per invocation,
+// and stops where nothing behind shows.
+#include "tiling.glsl"
+const uint GROUP = uint(TILE_WIDTH * TILE_HEIGHT / ROWS);
+layout(local_size_x = TILE_WIDTH * TILE_HEIGHT / ROWS) in;
+
+layout(std430, binding = 4) readonly buffer Footprints { Footprint footprints[]; };
+layout(std430, binding = 5) readonly buffer Ranges { uint ranges[]; };
+layout(std430, binding = 6) readonly buffer Members { uint members[]; };
+
+layout(binding = 0) uniform sampler2D behind;
+layout(binding = 0) writeonly uniform image2D picture;  // the same texture
+
+uniform uint first_tile;  // of the eye
+uniform uint tiles_across;
+
+const float OPAQUE = 1.0 / 1024.0;  // what is behind changes no pixel by more than a quarter of a step
+
+shared vec4 batch_form[GROUP];   // xx, 2 xy, yy, peak
+shared vec4 batch_color[GROUP];  // rgb
+shared vec2 batch_center[GROUP];
+shared uint open_pixels;
+
+void main() {
+    uint local = gl_LocalInvocationIndex, tile = gl_WorkGroupID.x;
+    // Blocks 8 wide, so that invocations that run together see about the same splats.
+    const uint blocks = uint(TILE_WIDTH) / 8u;
+    uint column = local % 8u + 8u * ((local / 32u) % blocks), row = (local % 32u) / 8u + 4u * (local / (32u * blocks));
+    ivec2 first = ivec2(tile % tiles_across, tile / tiles_across) * TILE + ivec2(column, row * ROWS);
+    vec2 pixel = vec2(first) + 0.5;
+    vec4 sum[ROWS];  // premultiplied colour; in w what still shines through
+    for (int r = 0; r < ROWS; ++r) sum[r] = vec4(0.0, 0.0, 0.0, 1.0);
+    float clearest = 1.0;
+
+    uint end = ranges[2u * (first_tile + tile) + 1u];
+    for (uint begin = ranges[2u * (first_tile + tile)]; begin < end; begin += GROUP) {
+        if (local == 0u) open_pixels = 0u;
+        barrier();
+        if (clearest > OPAQUE) open_pixels = 1u;
+        if (begin + local < end) {
+            Footprint f = footprints[members[begin + local]];
+            batch_center[local] = f.center;
+            batch_form[local] = vec4(f.form_xx, 2.0 * f.form_xy, f.form_yy, f.peak);
+            batch_color[local] = vec4(vec3(f.color & 1023u, f.color >> 10 & 1023u, f.color >> 20) / 1023.0, 0.0);
+        }
+        barrier();
+        if (open_pixels == 0u) break;
+        uint size = min(GROUP, end - begin);
+        for (uint k = 0u; k < size && clearest > OPAQUE; ++k) {
+            vec4 form = batch_form[k];
+            vec2 offset = pixel - batch_center[k];
+            float across = form.w - form.x * offset.x * offset.x, mixed = form.y * offset.x;
+            clearest = 0.0;
+            for (int r = 0; r < ROWS; ++r) {
+                float exponent = across - offset.y * (mixed + form.z * offset.y);
+                if (exponent >= LOG2_MIN_ALPHA) {
+                    float weight = exp2(exponent) * sum[r].w;
+                    sum[r].rgb += weight * batch_color[k].rgb;
+                    sum[r].w -= weight;
+                }
+                offset.y += 1.0;
+                clearest = max(clearest, sum[r].w);
+            }
+        }
+        barrier();
+    }
+    ivec2 size = imageSize(picture);
+    for (int r = 0; r < ROWS; ++r) {
+        ivec2 at = first + ivec2(0, r);
+        if (at.x < size.x && at.y < size.y) {
+            vec4 under = texelFetch(behind, at, 0);
+            imageStore(picture, at, vec4(sum[r].rgb, 1.0 - sum[r].w) + sum[r].w * under);
+        }
+    }
+}
