@@ -4,18 +4,17 @@ import asyncio
 import json
 import os
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 import structlog
 
 from taoxr.errors import InvalidInputError
 from taoxr_bridge.settings import Settings
+from taoxr_bridge.socket_folder import socket_folder
 from taoxr_bridge.tasks import nursery
 from taoxr_bridge.worker import ROLES, Worker, WorkerState
 
@@ -25,7 +24,7 @@ _BACKOFF_S: Final = (0.1, 0.5, 2.0, 5.0, 10.0)
 # One that never came up is given up after so many tries; one that did is tried for ever.
 _FIRST_TRIES: Final = 3
 # A worker that lived for so long starts the series of waits anew.
-_STABLE_S: Final = 60.0
+_STABLE_S: Final = 10.0
 _POLL_STARTING_S: Final = 0.05
 _POLL_S: Final = 1.0
 _STOP_S: Final = 5.0
@@ -82,13 +81,14 @@ async def supervise(
     for role in external:
         if role not in ROLES:
             raise InvalidInputError("--worker", role, f"one of {', '.join(ROLES)}")
-    # Private (0700), because whoever reaches a socket may call the worker.
-    with tempfile.TemporaryDirectory(prefix="taoxr-") as folder:
+    with socket_folder() as folder:
         if len(os.fsencode(folder)) > _SOCKET_PATH_BYTES - len("/a2bs.sock"):
-            raise InvalidInputError("TMPDIR", folder, "a shorter path: Unix sockets allow about 100 bytes")
+            raise InvalidInputError(
+                "TMPDIR", str(folder), "a shorter path: Unix sockets allow about 100 bytes"
+            )
         workers: dict[str, Worker] = {}
         for role in ROLES:
-            target = external.get(role) or f"unix:{Path(folder) / role}.sock"
+            target = external.get(role) or f"unix:{folder / role}.sock"
             workers[role] = Worker(role, target, on_state, token if role in external else None)
         async with nursery() as tasks:
             watchers = [
