@@ -38,6 +38,7 @@ async def calling(worker: Worker, wait_s: float) -> AsyncGenerator[None]:
         yield
     except aio.AioRpcError as error:
         if error.code() is grpc.StatusCode.UNAVAILABLE:
+            await worker.lost()
             raise UnavailableError(
                 f"the {worker.role} worker stopped during the call and is being restarted; try again"
             ) from error

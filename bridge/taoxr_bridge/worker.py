@@ -82,6 +82,11 @@ class Worker:
             async with self._changed:
                 self._changed.notify_all()
 
+    async def lost(self) -> None:
+        """A call has found it gone: who calls next waits, until its health is seen to be good again."""
+        if self._state is WorkerState.READY:
+            await self.set_state(WorkerState.STARTING, "it stopped during a call")
+
     async def ready(self, timeout: float) -> None:
         """Waits until the worker can be called.
 

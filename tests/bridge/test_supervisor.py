@@ -94,3 +94,19 @@ async def test_unknown_role_is_refused():
     with pytest.raises(InvalidInputError, match="brain"):
         async with supervisor.supervise({"brain": "x:1"}, Settings(), lambda worker: None):
             pass
+
+
+async def test_who_calls_a_worker_just_lost_waits_for_the_next_one():
+    """The call that fails knows of it before the supervisor does."""
+    states: list[str] = []
+    worker = Worker("llm", "unix:/nowhere", lambda w: states.append(w.state))
+    await worker.lost()  # not ready yet: nothing to lose
+    await worker.set_state(WorkerState.READY)
+    await worker.lost()
+    waiting = asyncio.create_task(worker.ready(30))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await worker.set_state(WorkerState.READY)
+    await waiting
+    assert states == [WorkerState.READY, WorkerState.STARTING, WorkerState.READY]
+    await worker.close()
