@@ -1,9 +1,14 @@
 """Tiny workers that serve taoxr.worker.v1 in this process, for one failure or one timing at a time.
 
-What the whole chain does with real workers is tested in test_bridge_process.py.
+What the whole chain does with real workers is tested in test_start_bridge.py.
 """
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -277,3 +283,46 @@ def fake_bridge(
             yield client, fakes
 
     return make
+
+
+class BridgeProcess:
+    """A `taoxr serve` process; with real workers unless the arguments say where others are."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        self.ready = folder / "ready.json"
+        self.ready.unlink(missing_ok=True)
+        self.log = folder / "bridge.log"
+        command = [sys.executable, "-m", "taoxr_bridge", "--ready-file", str(self.ready)]
+        port = () if "--port" in arguments else ("--port", "0")
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, *port, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env=os.environ | environment,
+            )
+
+    def wait_ready(self, within_s: float = 180.0) -> str:
+        """Its target, once it takes calls."""
+        deadline = time.monotonic() + within_s
+        while not self.ready.exists():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.05)
+        content = json.loads(self.ready.read_text())
+        assert content["pid"] == self.process.pid
+        return content["target"]
+
+    def children(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def start_bridge() -> type[BridgeProcess]:
+    """`start_bridge(folder, *arguments, **environment)`: a bridge in a process of its own."""
+    return BridgeProcess

@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import grpc
 import numpy as np
@@ -43,53 +43,18 @@ from taoxr.errors import BusyError, InvalidInputError
 pytestmark = pytest.mark.process
 
 JAW = arkit.INDEX["jawOpen"]
-START_S = 180.0
-
-
-class Bridge:
-    """A `taoxr serve` process."""
-
-    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
-        self.ready = folder / "ready.json"
-        self.log = folder / "bridge.log"
-        command = [sys.executable, "-m", "taoxr_bridge", "--port", "0", "--ready-file", str(self.ready)]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [*command, *arguments],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                env=os.environ | environment,
-            )
-
-    def wait_ready(self) -> str:
-        deadline = time.monotonic() + START_S
-        while not self.ready.exists():
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(0.05)
-        content = json.loads(self.ready.read_text())
-        assert content["pid"] == self.process.pid
-        return content["target"]
-
-    def children(self) -> list[psutil.Process]:
-        return psutil.Process(self.process.pid).children(recursive=True)
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(30)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bridge]:
-    bridge = Bridge(tmp_path_factory.mktemp("bridge"))
+def shared(tmp_path_factory: pytest.TempPathFactory, start_bridge: Callable[..., Any]) -> Iterator[Any]:
+    bridge = start_bridge(tmp_path_factory.mktemp("bridge"))
     bridge.wait_ready()
     yield bridge
     bridge.stop()
 
 
 @pytest.fixture
-def target(shared: Bridge) -> str:
+def target(shared: Any) -> str:
     return shared.wait_ready()
 
 
@@ -293,13 +258,13 @@ def test_talk_answers_lines_and_saves_them(target: str, tmp_path: Path):
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["answer-1.wav"]
 
 
-def test_ctrl_c_parent_and_kill_leave_no_orphans(target: str, tmp_path: Path):
+def test_ctrl_c_parent_and_kill_leave_no_orphans(target: str, tmp_path: Path, start_bridge):
     # One worker of its own is enough; anything that serves health stands for the others.
     elsewhere = [part for role in ("ear", "llm", "tts") for part in ("--worker", f"{role}={target}")]
     for how in ("ctrl-c", "stdin", "kill"):
         folder = tmp_path / how
         folder.mkdir()
-        bridge = Bridge(folder, "--stop-at-stdin-eof", *elsewhere)
+        bridge = start_bridge(folder, "--stop-at-stdin-eof", *elsewhere)
         bridge.wait_ready()
         [worker] = bridge.children()
         if how == "ctrl-c":
@@ -316,9 +281,9 @@ def test_ctrl_c_parent_and_kill_leave_no_orphans(target: str, tmp_path: Path):
         assert not worker.is_running()
 
 
-def test_missing_models_are_named_with_what_to_do(target: str, tmp_path: Path):
+def test_missing_models_are_named_with_what_to_do(target: str, tmp_path: Path, start_bridge):
     elsewhere = [part for role in ("ear", "tts", "a2bs") for part in ("--worker", f"{role}={target}")]
-    bridge = Bridge(tmp_path, *elsewhere, TAOXR_HOME=str(tmp_path / "empty"))
+    bridge = start_bridge(tmp_path, *elsewhere, TAOXR_HOME=str(tmp_path / "empty"))
     assert bridge.process.wait(60) == 1
     log = bridge.log.read_text()
     assert "taoxr models pull" in log

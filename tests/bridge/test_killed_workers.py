@@ -1,0 +1,259 @@
+"""Real workers, and the bridge with them, killed in mid-turn: told at once, and the next turn works."""
+
+import asyncio
+import os
+import random
+import signal
+import statistics
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+import soxr
+from numpy.typing import NDArray
+
+from taoxr.client import (
+    Client,
+    Conversation,
+    ConversationOptions,
+    Event,
+    InputMode,
+    MediaChunk,
+    Notice,
+    State,
+    Transcript,
+    TurnMetrics,
+    TurnState,
+    connect,
+)
+from taoxr.errors import UnavailableError
+
+pytestmark = pytest.mark.process
+
+ROLES = ("ear", "llm", "tts", "a2bs")
+QUESTION = "Why is the sky blue? Tell me about it."
+SPOKEN = "What is the capital of France?"
+RATE = 16000
+OPTIONS = ConversationOptions(audio_in_hz=RATE, input_mode=InputMode.PUSH_TO_TALK, max_answer_tokens=40)
+# Limits for a machine that is busy with other things; what is measured is printed by the long run.
+SOON_S = 30.0
+LOAD_S = 120.0
+
+
+@dataclass
+class Serving:
+    """A bridge with real workers, and the folder of its sockets."""
+
+    process: Any
+    target: str
+    sockets: Path
+
+    def folders(self) -> list[Path]:
+        return list(self.sockets.glob("taoxr-*"))
+
+
+@pytest.fixture
+def serve(tmp_path_factory: pytest.TempPathFactory, start_bridge) -> Iterator[Callable[..., Serving]]:
+    """`serve()`: starts a bridge with real workers; again, where and with the journal that the last had."""
+    folder, sockets = tmp_path_factory.mktemp("bridge"), tmp_path_factory.mktemp("s")
+    started: list[Any] = []
+
+    def start(port: str = "0") -> Serving:
+        process = start_bridge(folder, "--port", port, TMPDIR=str(sockets))
+        started.append(process)
+        return Serving(process, process.wait_ready(), sockets)
+
+    yield start
+    for process in started:
+        process.stop()
+    # Not a socket, not a folder, not a process is left.
+    assert not list(sockets.iterdir())
+
+
+async def spoken(client: Client) -> NDArray[np.int16]:
+    """A question in the avatar's own voice, with silence around it."""
+    speech = await client.synthesize(SPOKEN)
+    pcm = soxr.resample(speech.pcm.astype(np.float32) / 32768, speech.sample_rate_hz, RATE)
+    silence = np.zeros(RATE // 4)
+    return (np.concatenate([silence, pcm, silence]) * 32767).astype(np.int16)
+
+
+async def played(conversation: Conversation) -> AsyncIterator[Event]:
+    """The events, to a client that plays in no time, so that a turn lasts as long as the work on it."""
+    async for event in conversation:
+        if isinstance(event, MediaChunk):
+            await conversation.report_playback(event.turn_id, event.end_us)
+        yield event
+
+
+async def until_end(conversation: Conversation) -> list[Event]:
+    events: list[Event] = []
+    async for event in played(conversation):
+        events.append(event)
+        if isinstance(event, TurnState) and event.state.ended:
+            return events
+    raise AssertionError(f"the conversation ended: {events}")
+
+
+async def ask(conversation: Conversation, text: str) -> list[Event]:
+    await conversation.send_text(text)
+    return await until_end(conversation)
+
+
+async def speak(conversation: Conversation, question: NDArray[np.int16], pace: float = 0.0) -> None:
+    for start in range(0, len(question), RATE // 50):
+        await conversation.send_audio(question[start : start + RATE // 50])
+        await asyncio.sleep(pace / 50)
+    await conversation.end_of_user_turn()
+
+
+@dataclass
+class Kill:
+    """What became of one kill: seconds until the client was told (None: the turn survived), and until
+    the worker was back."""
+
+    role: str
+    told_s: float | None
+    back_s: float
+
+
+async def worker(client: Client, role: str) -> Any:
+    return next(w for w in (await client.server_info()).workers if w.role == role)
+
+
+async def back(client: Client, role: str, pid: int) -> None:
+    # ASYNC110: another process; no event tells it.
+    async with asyncio.timeout(LOAD_S):
+        while (now := await worker(client, role)).pid in (0, pid) or now.state == "starting":  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def kill_in_mid_turn(client: Client, role: str, question: NDArray[np.int16], moment: float) -> Kill:
+    """Kills a worker so many seconds into a turn; sees that turn, the next and the worker through."""
+    before = await worker(client, role)
+    killed = 0.0
+
+    async def kill() -> None:
+        nonlocal killed
+        await asyncio.sleep(moment)
+        killed = time.monotonic()
+        os.kill(before.pid, signal.SIGKILL)
+
+    async with (
+        client.converse(OPTIONS) as conversation,
+        asyncio.timeout(LOAD_S),
+        asyncio.TaskGroup() as tasks,
+    ):
+        killing = tasks.create_task(kill())
+        told: float | None = None
+        if role == "ear":
+            tasks.create_task(speak(conversation, question, pace=1.0))
+            async for event in played(conversation):
+                if isinstance(event, Notice):
+                    break
+            assert isinstance(event, Notice), "the loss of the ear is always told"
+            await killing
+            told = time.monotonic() - killed
+        else:
+            events: list[Event] = []
+            await conversation.send_text(QUESTION)
+            async for event in played(conversation):
+                events.append(event)
+                if isinstance(event, Notice):
+                    told = time.monotonic() - killed
+                if isinstance(event, TurnState) and event.state.ended:
+                    break
+            # Killed while it had nothing to do, the worker was not missed, or waited for.
+            assert events[-1].state is (State.DONE if told is None else State.FAILED)
+            await killing
+        answer = await ask(conversation, SPOKEN)
+        if role == "ear":  # the turn that was heard may have failed just before
+            while answer[-1].state is State.FAILED:
+                answer = await until_end(conversation)
+        assert answer[-1].state is State.DONE
+        assert any(isinstance(e, MediaChunk) for e in answer)
+        await back(client, role, before.pid)
+        back_s = time.monotonic() - killed
+        if role == "ear":
+            await speak(conversation, question)
+            heard = await until_end(conversation)
+            final = next(e for e in heard if isinstance(e, Transcript) and e.is_final)
+            assert "capital of france" in final.text.lower()
+            assert heard[-1].state is State.DONE
+    after = await worker(client, role)
+    assert after.restarts == before.restarts + 1
+    return Kill(role, told, back_s)
+
+
+@pytest.mark.parametrize(
+    "rounds", [1, pytest.param(5, marks=(pytest.mark.slow, pytest.mark.timeout(1200)))], ids=["4", "20"]
+)
+async def test_worker_killed_in_mid_turn(serve, rounds: int, capsys):
+    began = time.monotonic()
+    bridge = serve()
+    start_s = time.monotonic() - began
+    moments = random.Random(rounds)
+    kills: list[Kill] = []
+    async with connect(bridge.target) as client:
+        question = await spoken(client)
+        for _ in range(rounds):
+            for role in moments.sample(ROLES, len(ROLES)):
+                kills.append(await kill_in_mid_turn(client, role, question, moments.uniform(0.0, 2.0)))
+                children = bridge.process.children()
+                assert len(children) == len(ROLES)
+                assert all(child.status() != psutil.STATUS_ZOMBIE for child in children)
+                (folder,) = bridge.folders()
+                assert sorted(p.name for p in folder.glob("*.sock")) == sorted(f"{r}.sock" for r in ROLES)
+    told = [kill.told_s for kill in kills if kill.told_s is not None]
+    assert told
+    assert max(told) < SOON_S
+    if rounds > 1:
+        lines = [f"{len(kills)} kills, {len(told)} turns failed, told within {max(told) * 1000:.0f} ms"]
+        for role in ROLES:
+            took = [kill.back_s for kill in kills if kill.role == role]
+            lines.append(f"{role} back in {statistics.median(took):.1f} s, at most {max(took):.1f} s")
+        lines.append(f"the bridge with all four workers had started in {start_s:.1f} s")
+        with capsys.disabled():
+            print("", *lines, sep="\n")  # noqa: T201  the figures are what the long run is for
+
+
+async def kill_when_it_speaks(conversation: Conversation, bridge: Serving) -> None:
+    async for event in played(conversation):
+        if isinstance(event, MediaChunk):
+            bridge.process.process.kill()
+
+
+async def test_bridge_killed_in_mid_turn_comes_back_with_the_conversation(serve):
+    bridge = serve()
+    workers = bridge.process.children()
+    assert len(workers) == len(ROLES)
+    async with connect(bridge.target) as client, client.converse(OPTIONS) as lost:
+        first = await ask(lost, "My name is Bo.")
+        assert first[-1].state is State.DONE
+        await lost.send_text(QUESTION)
+        with pytest.raises(UnavailableError):
+            await kill_when_it_speaks(lost, bridge)
+    bridge.process.process.wait()
+    _, alive = psutil.wait_procs(workers, timeout=SOON_S)
+    assert not alive, "workers outlive their bridge"
+    bridge = serve(bridge.target.rpartition(":")[2])
+    assert len(bridge.folders()) == 1
+    async with connect(bridge.target) as client:
+        async with client.converse(OPTIONS) as fresh:
+            alone = await ask(fresh, SPOKEN)
+        async with client.resume(lost) as conversation:
+            assert conversation.started.resumed
+            assert conversation.started.lost_turn.user_text == QUESTION
+            events = await ask(conversation, SPOKEN)
+    assert events[-1].state is State.DONE
+    assert any(isinstance(e, MediaChunk) for e in events)
+    assert events[-1].turn_id == "turn-3"
+    # The language model was told of what came before.
+    (with_history,) = (e.prompt_tokens for e in events if isinstance(e, TurnMetrics))
+    (without,) = (e.prompt_tokens for e in alone if isinstance(e, TurnMetrics))
+    assert with_history > without + 10
