@@ -1,6 +1,6 @@
 """Tiny workers that serve taoxr.worker.v1 in this process, for one failure or one timing at a time.
 
-What the whole chain does with real workers is tested in test_start_bridge.py.
+What the whole chain does with real workers is tested in test_bridge_process.py.
 """
 
 import asyncio
