@@ -2,22 +2,18 @@
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing
-from typing import Any, Final
+from typing import Any
 
 from taoxr.errors import InvalidInputError
 from taoxr.v1 import animation_pb2 as pb
 from taoxr.v1 import animation_pb2_grpc
 from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls, validation
-from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech import open_voice, start_speech
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
-
-_QUEUE: Final = 4
 
 
 class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
@@ -45,17 +41,13 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
         # Exact timing is only known for our own voice; for others the method is a stopgap.
         rig.provisional = True
         await context.write(pb.AnimateAudioResponse(started=rig))
-        requests = Pipe[a2bs_pb2.AnimateAudioRequest](_QUEUE)
         config = a2bs_pb2.AnimateAudioConfig(sample_rate_hz=rate, frame_rate=frame_rate)
-        async with nursery() as tasks:
-            # A task of its own: an error inside an iterator that gRPC reads would be lost.
-            tasks.create_task(_pass_on(request_iterator, config, requests))
-            async with aclosing(calls.animate_audio(self._a2bs, aiter(requests), self._wait_s)) as replies:
-                async for reply in replies:
-                    if reply.frames:
-                        await context.write(
-                            pb.AnimateAudioResponse(frames=pb.FrameBatch(frames=reply.frames))
-                        )
+        async with calls.animating_audio(self._a2bs, self._wait_s) as animation, nursery() as tasks:
+            tasks.create_task(_pass_on(request_iterator, config, animation))
+            async for reply in animation:
+                if reply.frames:
+                    batch = pb.FrameBatch(frames=reply.frames)
+                    await context.write(pb.AnimateAudioResponse(frames=batch))
 
     async def AnimateText(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
         self, request: pb.AnimateTextRequest, context: Any
@@ -83,12 +75,12 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
 async def _pass_on(
     given: AsyncIterator[pb.AnimateAudioRequest],
     config: a2bs_pb2.AnimateAudioConfig,
-    requests: Pipe[a2bs_pb2.AnimateAudioRequest],
+    animation: calls.AudioAnimation,
 ) -> None:
-    await requests.put(a2bs_pb2.AnimateAudioRequest(config=config))
+    await animation.put(a2bs_pb2.AnimateAudioRequest(config=config))
     async for request in given:
         if request.WhichOneof("payload") != "pcm":
             raise InvalidInputError("payload", request.WhichOneof("payload"), "pcm after the first request")
         validation.check_pcm("pcm", request.pcm)
-        await requests.put(a2bs_pb2.AnimateAudioRequest(pcm=request.pcm))
-    await requests.close()
+        await animation.put(a2bs_pb2.AnimateAudioRequest(pcm=request.pcm))
+    await animation.close()

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Final, TypeAlias
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import grpc
 from grpc import aio
@@ -22,7 +22,34 @@ from taoxr_bridge.worker import Worker
 _CALL_S: Final = 60.0
 _BUSY_POLL_S: Final = 0.02
 
-AnimationReply: TypeAlias = a2bs_pb2.AnimateAudioResponse
+RequestT = TypeVar("RequestT")
+ResponseT = TypeVar("ResponseT")
+
+
+class Exchange(Generic[RequestT, ResponseT]):
+    """A stream to a worker that runs: put requests in, iterate over the responses.
+
+    Args:
+        call: The call, in the form without an iterator of requests.
+    """
+
+    def __init__(self, call: Any) -> None:
+        self._call = call
+
+    async def put(self, request: RequestT) -> None:
+        """Sends a request; waits while there is no room for it."""
+        with suppress(asyncio.InvalidStateError):  # the call is over: whoever reads it is told why
+            await self._call.write(request)
+
+    async def close(self) -> None:
+        """No more requests come."""
+        await self._call.done_writing()
+
+    def __aiter__(self) -> AsyncIterator[ResponseT]:
+        return self._call.__aiter__()
+
+
+AudioAnimation: TypeAlias = Exchange[a2bs_pb2.AnimateAudioRequest, a2bs_pb2.AnimateAudioResponse]
 
 
 @asynccontextmanager
@@ -69,15 +96,14 @@ async def describe_rig(a2bs: Worker, wait_s: float) -> a2bs_pb2.DescribeRigRespo
         return await stub.DescribeRig(request, timeout=_CALL_S, metadata=a2bs.metadata)
 
 
-async def animate_audio(
-    a2bs: Worker, requests: AsyncIterator[a2bs_pb2.AnimateAudioRequest], wait_s: float
-) -> AsyncGenerator[AnimationReply]:
-    """Makes frames for any voice, as the audio comes."""
+@asynccontextmanager
+async def animating_audio(a2bs: Worker, wait_s: float) -> AsyncGenerator[AudioAnimation]:
+    """Makes frames for any voice, as the audio comes, for the length of the block."""
     async with calling(a2bs, wait_s):
-        call = A2bsServiceStub(a2bs.channel).AnimateAudio(requests, metadata=a2bs.metadata)
+        # types-grpcio knows only the form with an iterator of requests.
+        call: Any = A2bsServiceStub(a2bs.channel).AnimateAudio(metadata=a2bs.metadata)  # pyright: ignore[reportCallIssue]
         try:
-            async for response in call:
-                yield response
+            yield Exchange(call)
         finally:
             call.cancel()
 

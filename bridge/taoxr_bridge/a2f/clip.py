@@ -7,8 +7,7 @@ from typing import Final
 from taoxr.errors import InvalidInputError
 from taoxr.interop.a2f.v1 import a2f_pb2 as pb
 from taoxr.worker.v1 import a2bs_pb2
-from taoxr_bridge import validation
-from taoxr_bridge.pipe import Pipe
+from taoxr_bridge import calls, validation
 
 _BYTES_PER_SAMPLE: Final = 2
 # Audio that waits for its frames: far more than the worker's look-ahead, little enough for many clients.
@@ -56,12 +55,12 @@ class Clip:
         self._held = bytearray()
         self._taken = 0  # bytes that were taken before `_held`
         self._room = asyncio.Event()
+        self._more = asyncio.Event()
+        self._ended = False
         self.has_emotions = False
 
-    async def read(
-        self, requests: AsyncIterator[pb.AudioStream], pipe: Pipe[a2bs_pb2.AnimateAudioRequest]
-    ) -> None:
-        """Passes the audio on, closes the pipe at its end, and watches that nothing follows.
+    async def read(self, requests: AsyncIterator[pb.AudioStream], animation: calls.AudioAnimation) -> None:
+        """Passes the audio on, says when it ends, and watches that nothing follows.
 
         Raises:
             InvalidInputError: A request is out of order, or the clip is empty or too long.
@@ -85,7 +84,7 @@ class Clip:
                     f"{received / self._bytes_per_s:.1f} s in all",
                     f"a clip of at most {self._max_s:g} s",
                 )
-            await self._pass_on(pcm[:whole], pipe)
+            await self._pass_on(pcm[:whole], animation)
         else:
             raise InvalidInputError(
                 "stream_part", "the end of the requests", "end_of_audio as the last request"
@@ -93,13 +92,15 @@ class Clip:
         if half or not received:
             given = f"{received + len(half)} bytes in all"
             raise InvalidInputError("audio_with_emotion.audio_buffer", given, "whole samples, at least one")
-        await pipe.close()
+        self._ended = True
+        self._more.set()
+        await animation.close()
         async for request in requests:
             raise InvalidInputError(
                 "stream_part", request.WhichOneof("stream_part"), "nothing after end_of_audio"
             )
 
-    async def _pass_on(self, pcm: bytes, pipe: Pipe[a2bs_pb2.AnimateAudioRequest]) -> None:
+    async def _pass_on(self, pcm: bytes, animation: calls.AudioAnimation) -> None:
         size = round(_PIECE_S * self._rate) * _BYTES_PER_SAMPLE
         for start in range(0, len(pcm), size):
             while len(self._held) > _MAX_HELD_S * self._bytes_per_s:
@@ -107,16 +108,25 @@ class Clip:
                 await self._room.wait()
             piece = pcm[start : start + size]
             self._held += piece
-            await pipe.put(a2bs_pb2.AnimateAudioRequest(pcm=piece))
+            self._more.set()
+            await animation.put(a2bs_pb2.AnimateAudioRequest(pcm=piece))
 
-    def take(self, until_s: float | None = None) -> pb.AudioWithTimeCode:
-        """The audio from where the last call ended to `until_s` (None: all), as far as it has come."""
-        wanted = len(self._held)
-        if until_s is not None:
-            wanted = round(until_s * self._rate) * _BYTES_PER_SAMPLE - self._taken
-        taken = bytes(self._held[: max(0, wanted)])
+    async def take_until(self, until_s: float) -> pb.AudioWithTimeCode:
+        """The audio from where the last one ended to `until_s`; waits for it, unless the clip ends before."""
+        wanted = round(until_s * self._rate) * _BYTES_PER_SAMPLE - self._taken
+        while len(self._held) < wanted and not self._ended:
+            self._more.clear()
+            await self._more.wait()
+        return self._take(max(0, wanted))
+
+    def rest(self) -> pb.AudioWithTimeCode:
+        """The audio from where the last one ended to the end of the clip."""
+        return self._take(len(self._held))
+
+    def _take(self, size: int) -> pb.AudioWithTimeCode:
+        taken = bytes(self._held[:size])
         audio = pb.AudioWithTimeCode(time_code=self._taken / self._bytes_per_s, audio_buffer=taken)
-        del self._held[: len(taken)]
+        del self._held[:size]
         self._taken += len(taken)
         self._room.set()
         return audio

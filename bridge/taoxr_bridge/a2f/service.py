@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any, Final
 
 import grpc
@@ -21,7 +21,6 @@ from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls
 from taoxr_bridge.a2f.clip import Clip, header_of
 from taoxr_bridge.a2f.weights import NAMES, Shaping
-from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.tasks import nursery
 from taoxr_bridge.worker import Worker
 
@@ -29,7 +28,6 @@ CONTROLLER: Final = "nvidia_ace.services.a2f_controller.v1.A2FControllerService"
 EXPORT: Final = "nvidia_ace.services.a2x_export_config.v1.A2XExportConfigService"
 FRAME_RATE: Final = 30.0
 """What Audio2Face-3D sends; its protocol has no field for it."""
-_QUEUE: Final = 4
 _DRAIN_S: Final = 1.0
 _SUFFIXES: Final = {
     pb.GetConfigsRequest.CONFIG_TYPE_YAML: "yaml",
@@ -78,22 +76,18 @@ class Audio2FaceService:
         await context.write(_started(header.audio_header))
         rate = header.audio_header.samples_per_second
         clip = Clip(rate, self._max_clip_s)
-        pipe = Pipe[a2bs_pb2.AnimateAudioRequest](_QUEUE)
         config = a2bs_pb2.AnimateAudioConfig(sample_rate_hz=rate, frame_rate=FRAME_RATE)
-        await pipe.put(a2bs_pb2.AnimateAudioRequest(config=config))
-        async with nursery() as tasks:
-            # A task of its own: an error inside an iterator that gRPC reads would be lost.
-            reading = tasks.create_task(clip.read(request_iterator, pipe))
-            async with aclosing(calls.animate_audio(self._a2bs, aiter(pipe), self._wait_s)) as replies:
-                async for reply in replies:
-                    for frame in reply.frames:
-                        seconds = frame.time_us * 1e-6
-                        values = pb.FloatArrayWithTimeCode(
-                            time_code=seconds, values=shaping.apply(frame.weights)
-                        )
-                        audio = clip.take(seconds + 1 / FRAME_RATE)
-                        await context.write(_data(audio, values))
-            rest = clip.take()
+        async with calls.animating_audio(self._a2bs, self._wait_s) as animation, nursery() as tasks:
+            await animation.put(a2bs_pb2.AnimateAudioRequest(config=config))
+            reading = tasks.create_task(clip.read(request_iterator, animation))
+            async for reply in animation:
+                for frame in reply.frames:
+                    seconds = frame.time_us * 1e-6
+                    weights = shaping.apply(frame.weights)
+                    values = pb.FloatArrayWithTimeCode(time_code=seconds, values=weights)
+                    audio = await clip.take_until(seconds + 1 / FRAME_RATE)
+                    await context.write(_data(audio, values))
+            rest = clip.rest()
             if rest.audio_buffer:
                 await context.write(_data(rest))
             event = pb.Event(event_type=pb.Event.EVENT_TYPE_END_OF_A2F_AUDIO_PROCESSING)
