@@ -10,7 +10,8 @@ import grpc
 from google.protobuf.message import DecodeError
 from grpc import aio
 
-from taoxr.errors import BusyError, InvalidInputError, StalledError
+from taoxr.errors import BusyError, InvalidInputError
+from taoxr_bridge.patience import Patience
 
 # A rough guess at how long other calls go on.
 _RETRY_S: Final = 1.0
@@ -22,18 +23,30 @@ class GuardInterceptor(aio.ServerInterceptor):
     * A request that is no message of its type: `InvalidInputError` (gRPC itself would say UNKNOWN).
     * A client that reads nothing of a stream for `stall_s`: `StalledError`. Until it reads, gRPC holds
       the one message that could not be sent, and then the status; the handler and all it used is over.
+    * A client that sends no request for `idle_s` in a stream of requests: `IdleError`.
     * More than `most` calls at once: `BusyError`.
 
     Args:
         stall_s: How long a client may take to make room for one response.
+        idle_s: How long a client may take to send the next request of a stream.
         most: Most calls at once.
         exempt: Services, as "package.Service", that are left alone.
+        quiet: Calls, as "package.Service/Rpc", that `idle_s` is not for.
     """
 
-    def __init__(self, stall_s: float, most: int, exempt: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        stall_s: float,
+        idle_s: float,
+        most: int,
+        exempt: Sequence[str] = (),
+        quiet: Sequence[str] = (),
+    ) -> None:
         self._stall_s = stall_s
+        self._idle_s = idle_s
         self._most = most
         self._exempt = tuple(f"/{name}/" for name in exempt)
+        self._quiet = tuple(f"/{name}" for name in quiet)
         self._calls = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -45,15 +58,16 @@ class GuardInterceptor(aio.ServerInterceptor):
     ) -> Any:
         """Wraps the handler that answers the call."""
         handler = await continuation(handler_call_details)
-        if handler is None or str(handler_call_details.method).startswith(self._exempt):
+        method = str(handler_call_details.method)
+        if handler is None or method.startswith(self._exempt):
             return handler
-        return self._guarded(handler)
+        return self._guarded(handler, None if method in self._quiet else self._idle_s)
 
     async def idle(self) -> None:
         """Waits until no call runs."""
         await self._idle.wait()
 
-    def _guarded(self, handler: Any) -> Any:
+    def _guarded(self, handler: Any, idle_s: float | None) -> Any:
         kind = ("stream" if handler.request_streaming else "unary") + (
             "_stream" if handler.response_streaming else "_unary"
         )
@@ -65,23 +79,27 @@ class GuardInterceptor(aio.ServerInterceptor):
             except DecodeError:  # its text may hold a part of the request
                 raise InvalidInputError("request", f"{len(data)} bytes", "a message of this call") from None
 
-        def parsed(request: Any) -> Any:
-            return _Requests(request, parse) if handler.request_streaming else parse(request)
+        def parsed(request: Any, patience: Patience) -> Any:
+            return _Requests(request, parse, patience) if handler.request_streaming else parse(request)
 
         async def unary(request: Any, context: Any) -> Any:
+            patience = Patience(self._stall_s, idle_s)
             with self._place():
-                return await inner(parsed(request), context)
+                async with patience.limited():
+                    return await inner(parsed(request, patience), context)
 
         async def stream(request: Any, context: Any) -> None:
-            patient = _PatientContext(context, self._stall_s)
+            patience = Patience(self._stall_s, idle_s)
+            patient = _PatientContext(context, patience)
             with self._place():
-                responses = inner(parsed(request), patient)
-                if inspect.isawaitable(responses):  # a handler that calls context.write itself
-                    await responses
-                    return
-                async with aclosing(responses):
-                    async for response in responses:
-                        await patient.write(response)
+                async with patience.limited():
+                    responses = inner(parsed(request, patience), patient)
+                    if inspect.isawaitable(responses):  # a handler that calls context.write itself
+                        await responses
+                        return
+                    async with aclosing(responses):
+                        async for response in responses:
+                            await patient.write(response)
 
         make = getattr(grpc, f"{kind}_rpc_method_handler")
         # Requests are parsed above, where an error can still become a status.
@@ -107,43 +125,42 @@ class GuardInterceptor(aio.ServerInterceptor):
 class _Requests:
     """Requests of a stream, parsed one by one. No generator: that would end when a wait is cancelled."""
 
-    def __init__(self, source: AsyncIterator[bytes], parse: Callable[[bytes], Any]) -> None:
+    def __init__(
+        self, source: AsyncIterator[bytes], parse: Callable[[bytes], Any], patience: Patience
+    ) -> None:
         self._source = source
         self._parse = parse
+        self._patience = patience
 
     def __aiter__(self) -> "_Requests":
         return self
 
     async def __anext__(self) -> Any:
-        return self._parse(await anext(self._source))
+        self._patience.wait_for_request()
+        data = await anext(self._source)
+        self._patience.got_request()
+        return self._parse(data)
 
 
 class _PatientContext:
-    """A call's context whose `write` gives up after a while."""
+    """A call's context that tells when `write` waits for the client."""
 
-    def __init__(self, context: Any, patience_s: float) -> None:
+    def __init__(self, context: Any, patience: Patience) -> None:
         self._context = context
-        self._patience_s = patience_s
+        self._patience = patience
         self._begun = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
 
     async def write(self, message: Any) -> None:
-        """Sends a response.
-
-        Raises:
-            StalledError: The client made no room for it.
-        """
+        """Sends a response."""
         if not self._begun:
             self._begun = True
             await self._begin()
-        try:
-            async with asyncio.timeout(self._patience_s):
-                await self._context.write(message)
-        except TimeoutError:
-            text = f"the client has read nothing for {self._patience_s:g} s; open a new call and read on"
-            raise StalledError(text) from None
+        self._patience.wait_for_room()
+        await self._context.write(message)
+        self._patience.got_room()
 
     async def _begin(self) -> None:
         """Sends the metadata that comes before the first response, wholly even when it is cancelled.

@@ -41,6 +41,7 @@ _MAX_REQUEST_BYTES: Final = 1024 * 1024
 # Of one connection; above the usual `max_calls`, so that one call too many is told so and not kept waiting.
 _MAX_STREAMS: Final = 1024
 _STOP_GRACE_S: Final = 1.0
+_CONVERSE: Final = f"{conversation_pb2.DESCRIPTOR.services_by_name['ConversationService'].full_name}/Converse"
 # The workers that each service needs, for its health.
 _SERVICES: Final = {
     conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name: ROLES,
@@ -98,7 +99,13 @@ async def bridge(
         supervise(external or {}, settings, on_state, token) as workers,
         open_journal(settings.resume_s) as journal,
     ):
-        guard = GuardInterceptor(settings.stall_timeout_s, settings.max_calls, (health.SERVICE_NAME,))
+        guard = GuardInterceptor(
+            settings.stall_timeout_s,
+            settings.stream_idle_timeout_s,
+            settings.max_calls,
+            exempt=(health.SERVICE_NAME,),
+            quiet=(_CONVERSE,),  # which has its own limit, and announces the end
+        )
         metrics = Metrics()
         metrics.watch(workers.workers)
         server = aio.server(

@@ -40,6 +40,7 @@ class Settings(BaseSettings):
         max_conversations: Conversations at once; more than one only with that many language models.
         max_calls: Calls of all kinds at once.
         stall_timeout_s: A client that makes no room for a response for so long is closed.
+        stream_idle_timeout_s: A stream of requests that is no conversation ends after so long without one.
         metrics_host: Address of the page for Prometheus.
         metrics_port: Port of the page for Prometheus; None serves none.
         drain_timeout_s: How long the avatar may take to finish its clause when the server stops.
@@ -83,6 +84,7 @@ class Settings(BaseSettings):
     max_conversations: int = Field(1, ge=1, le=64)
     max_calls: int = Field(256, ge=1)
     stall_timeout_s: float = Field(10.0, gt=0)
+    stream_idle_timeout_s: float = Field(60.0, gt=0)
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = Field(None, ge=1, le=65535)
     drain_timeout_s: float = Field(5.0, ge=0, le=60)

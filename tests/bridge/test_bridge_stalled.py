@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import grpc
+import numpy as np
 import psutil
 import pytest
 from grpc import aio
@@ -17,7 +18,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from taoxr.client import Client, Conversation, ConversationOptions, MediaChunk, connect, private_bridge
 from taoxr.client.channel import open_channel
 from taoxr.errors import BusyError, InvalidInputError, StalledError, TaoxrError
+from taoxr.interop.a2f.v1 import a2f_pb2
 from taoxr.rpc import CHANNEL_OPTIONS, SERVER_OPTIONS, error_of
+from taoxr.v1 import animation_pb2, common_pb2, speech_pb2
 
 pytestmark = pytest.mark.process
 
@@ -226,3 +229,53 @@ async def test_noise_on_the_socket_harms_nobody(fake_bridge):
                 )
             if i % 50 == 49:
                 assert len((await client.say("hello")).pcm)
+
+
+def stream_requests() -> dict[str, list[Any]]:
+    """The calls that take a stream of requests, with the first two of each."""
+    audio = common_pb2.AudioFormat(sample_rate_hz=16000)
+    header = a2f_pb2.AudioHeader(channel_count=1, samples_per_second=16000, bits_per_sample=16)
+    return {
+        "taoxr.v1.SpeechService/Recognize": [
+            speech_pb2.RecognizeRequest(config=speech_pb2.RecognizeConfig(audio=audio)),
+            speech_pb2.RecognizeRequest(pcm=bytes(640)),
+        ],
+        "taoxr.v1.AnimationService/AnimateAudio": [
+            animation_pb2.AnimateAudioRequest(config=animation_pb2.AnimateAudioConfig(audio=audio)),
+            animation_pb2.AnimateAudioRequest(pcm=bytes(640)),
+        ],
+        "nvidia_ace.services.a2f_controller.v1.A2FControllerService/ProcessAudioStream": [
+            a2f_pb2.AudioStream(audio_stream_header=a2f_pb2.AudioStreamHeader(audio_header=header)),
+            a2f_pb2.AudioStream(audio_with_emotion=a2f_pb2.AudioWithEmotion(audio_buffer=bytes(640))),
+        ],
+    }
+
+
+@pytest.mark.parametrize("sent", [0, 1, 2])
+async def test_a_stream_without_requests_is_ended(fake_bridge, sent: int):
+    async with fake_bridge(stream_idle_timeout_s=0.3) as (_, fakes), open_channel(fakes.bridge) as channel:
+        for method, requests in stream_requests().items():
+            call: Any = channel.stream_stream(f"/{method}")()
+            for request in requests[:sent]:
+                await call.write(request.SerializeToString())
+            with pytest.raises(aio.AioRpcError) as raised:
+                async for _ in call:
+                    pass
+            assert raised.value.code() is grpc.StatusCode.FAILED_PRECONDITION, method
+            assert "no request for 0.3 s" in str(raised.value.details())
+
+
+async def test_a_slow_worker_is_not_the_clients_idleness(fake_bridge):
+    """The limit is for waits for the client: one that waits for an answer itself is not ended."""
+    async with fake_bridge(stream_idle_timeout_s=0.3) as (client, fakes):
+        fakes.llm.hold.clear()
+        async with client.converse() as conversation:  # a conversation has a limit of its own
+            await conversation.send_text("hello")
+            await fakes.llm.called.wait()
+            asyncio.get_running_loop().call_later(0.6, fakes.llm.hold.set)
+            async for event in conversation:
+                if isinstance(event, MediaChunk):
+                    break
+        # Half-closed at once, the call may last as long as its work.
+        speech = np.zeros(16000 * 30, np.int16)
+        assert len((await client.animate_audio(speech, 16000)).times_us) == 900
