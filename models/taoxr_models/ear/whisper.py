@@ -1,13 +1,17 @@
 """Whisper on MNN, in small steps.
 
-MNN holds the GIL for a whole call, so a `Recognition` advances by single calls: one for the encoder, then
-one for each token (2 to 8 ms). Between steps the worker answers others and may drop the recognition. The
-encoder is the longest call of all: 100 to 150 ms for the usual 10 s of padded audio, 250 ms for a piece of
-14 s, more on a busy machine; meanwhile the ear sees neither audio nor a cancel.
+MNN holds the GIL for a whole call, so a `Recognition` advances by single calls: one for each two blocks of
+the encoder (about 70 ms for the usual 10 s of padded audio), then one for each token (2 to 8 ms). Between
+steps the worker answers others and may drop the recognition.
+
+What an earlier recognition of the same speech has found saves work: tokens that were shown as certain are
+taken as they are, and likely ones are checked all in one call (Leviathan et al., "Fast inference from
+transformers via speculative decoding", 2023), which leaves the result what it would have been.
 """
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +22,9 @@ from tokenizers import Tokenizer
 from taoxr.engine import Module, Variable
 from taoxr.errors import InvalidInputError, ModelError
 from taoxr_models.dsp.resample import RATE
+from taoxr_models.ear.decoder import Cross, Decoder, Decoding
 from taoxr_models.ear.logmel import log_mel
+from taoxr_models.ear.word_times import STEP_S, Word, token_times, words_of
 
 MAX_SECONDS: Final = 25.0
 """Longest audio of one recognition."""
@@ -31,145 +37,242 @@ _MIN_TOTAL_S: Final = 10.0
 # Nobody says more tokens than this; a decoder that does has fallen into a loop.
 _TOKENS_PER_S: Final = 7.0
 _TOKENS_EXTRA: Final = 10
-_MASKED: Final = np.float32(-1e9)
 # A phrase of up to 12 tokens said four times in a row is a loop; "no, no, no, no" is not yet one.
 _LOOP_LENGTHS: Final = range(1, 13)
 _LOOP_TIMES: Final = 4
 _LOOP_TOKENS: Final = 12
+# Both together mean that the words are made up: Whisper's own rule.
+_NO_SPEECH: Final = 0.6
+_UNLIKELY: Final = -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known before a recognition.
+
+    Attributes:
+        certain: Tokens that the text begins with.
+        likely: Tokens that may follow; they only save time.
+        language: Code such as "en"; None lets a multilingual model find out.
+        word_times: Whether times of words are wanted.
+    """
+
+    certain: tuple[int, ...] = ()
+    likely: tuple[int, ...] = ()
+    language: str | None = None
+    word_times: bool = False
 
 
 class Whisper:
-    """The loaded model; share it between streams.
+    """The loaded model, of any size; share it between streams.
 
     Args:
-        folder: Catalogue folder with encoder, decoder, embeddings, tokenizer and config.
+        folder: Catalogue folder as the recipe ``whisper-ct2`` writes it.
 
     Raises:
         ModelError: A file is missing or not what it should be.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._encoder = Module(folder / "encoder.mnn", ["mel"], ["ck", "cv"])
-        self._decoder = Module(
-            folder / "decoder.mnn",
-            ["x", "mask", "pk", "pv", "ck", "cv"],
-            ["logits", "nk", "nv"],
-            memory="low",  # int8 linears: four times as fast
-        )
-        self._embeddings: NDArray[np.generic] = np.load(folder / "token_embedding.npy")
-        positions: NDArray[np.generic] = np.load(folder / "position_embedding.npy")
-        self._positions = positions.astype(np.float32)
+        groups = len(list(folder.glob("encoder_*.mnn")))
+        self._encoder = [Module(folder / "trunk.mnn", ["mel"], ["x"])]
+        for i in range(1, groups):
+            self._encoder.append(Module(folder / f"encoder_{i}.mnn", ["x"], ["y"]))
+        self._encoder.append(Module(folder / f"encoder_{groups}.mnn", ["x"], ["ck", "cv"]))
+        self.decoder = Decoder(folder)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._start = self._special("<|startoftranscript|>")
-        self._end = self._special("<|endoftext|>")
+        self.end = self._special("<|endoftext|>")
+        self.start = self._special("<|startoftranscript|>")
+        self.no_speech = self._first_special("<|nospeech|>", "<|nocaptions|>")
         self._no_timestamps = self._special("<|notimestamps|>")
-        never = np.zeros(len(self._embeddings), np.bool_)
+        # English-only models have the languages' tokens in their files as well, but one token less in all.
+        self.languages: dict[str, int] = {}
+        if "lang_ids" in config and self.decoder.vocabulary > 51864:
+            names = {i: str(self._tokenizer.id_to_token(i)) for i in config["lang_ids"]}
+            self.languages = {name.strip("<|>"): i for i, name in names.items()}
+        never = np.zeros(self.decoder.vocabulary, np.bool_)
         never[config["suppress_ids"]] = True
-        never[self._end + 1 :] = True  # all special tokens and timestamps
-        self._never = never
-        first = never.copy()
-        first[config["suppress_ids_begin"]] = True
-        self._never_first = first
+        never[self.end + 1 :] = True  # all special tokens and timestamps
+        self.never = never
+        self.never_first = never.copy()
+        self.never_first[config["suppress_ids_begin"]] = True
 
-    def recognise(self, samples: NDArray[np.float32]) -> "Recognition":
+    def recognise(self, samples: NDArray[np.float32], hints: Hints = Hints()) -> "Recognition":
         """Prepares a recognition; nothing runs before its first step.
 
         Args:
             samples: [n] at 16 kHz in [-1, 1], at most `MAX_SECONDS`.
+            hints: What is known already.
 
         Raises:
-            InvalidInputError: The audio is empty or too long.
+            InvalidInputError: The audio is empty or too long, or the model does not know the language.
         """
         if not 0 < len(samples) <= MAX_SECONDS * RATE:
             expected = f"more than 0, at most {MAX_SECONDS:g} seconds"
             raise InvalidInputError("samples", f"{len(samples) / RATE:.1f} s", expected)
-        return Recognition(self, samples)
+        self.check_language(hints.language)
+        seconds = len(samples) / RATE
+        short = min(max(seconds + _MIN_TAIL_S, _MIN_TOTAL_S), _WINDOW_S)
+        # The second only if the first falls into a loop.
+        return Recognition(self, (self._mel(samples, s) for s in (short, _WINDOW_S)), seconds, hints)
+
+    def recognise_mel(self, mel: Variable, seconds: float) -> "Recognition":
+        """As `recognise`, from a log-mel spectrogram [1, bands, 2 s] with so much audio in front."""
+        return Recognition(self, iter([mel]), seconds, Hints())
+
+    def check_language(self, language: str | None) -> None:
+        """Refuses a language that the model does not know.
+
+        Raises:
+            InvalidInputError: It does not.
+        """
+        if language is not None and language not in (self.languages or ("en",)):
+            expected = ", ".join(sorted(self.languages)) or "en: the model knows English only"
+            raise InvalidInputError("language", language, expected)
+
+    def prompt(self, language: str) -> list[int]:
+        """Tokens before the text, after the first."""
+        if not self.languages:
+            return [self._no_timestamps]
+        return [self.languages[language], self._special("<|transcribe|>"), self._no_timestamps]
 
     def decode(self, tokens: list[int]) -> str:
         """Text of tokens."""
         return self._tokenizer.decode(tokens).strip()
 
-    def encode(self, samples: NDArray[np.float32], padded_s: float) -> tuple[Variable, Variable]:
-        """Runs the encoder on audio with silence behind it.
+    def pieces(self, tokens: list[int]) -> list[str]:
+        """What each token adds to the text; characters of several tokens come with their last one."""
+        texts = [self._tokenizer.decode(tokens[: i + 1]).removesuffix("�") for i in range(len(tokens))]
+        return [now[len(before) :] for before, now in zip(["", *texts], texts, strict=False)]
 
-        Returns:
-            Keys and values of the cross attention, [4, 6, s, 64] each.
-        """
+    def _mel(self, samples: NDArray[np.float32], padded_s: float) -> Variable:
+        """The encoder's input: audio with silence behind it."""
         padding = max(0, round(padded_s * RATE) - len(samples))
         mel = log_mel(np.pad(samples, (0, padding)))
         mel = mel[:, : mel.shape[1] // 2 * 2]  # a strided layer halves the time
-        keys, values = self._encoder.forward(Variable.of(np.ascontiguousarray(mel[None])))
-        return keys, values
+        return Variable.of(np.ascontiguousarray(mel[None]))
 
-    def tokens(self, cross: tuple[Variable, Variable]) -> Generator[int]:
-        """Greedy decoding: yields one token per step, ends at the end of the text or of the positions."""
-        # The past starts as one masked entry: MNN's kernels do not take empty tensors.
-        past = np.zeros((4, 6, 1, 64), np.float32)
-        keys, values = Variable.of(past), Variable.of(past)
-        length, position = 1, 0
-        ids = [self._start, self._no_timestamps]
-        never = self._never_first
-        while position + len(ids) <= len(self._positions):
-            x = self._embeddings[ids].astype(np.float32) + self._positions[position : position + len(ids)]
-            mask = np.triu(np.full((len(ids), length + len(ids)), _MASKED), k=length + 1)
-            mask[:, 0] = _MASKED
-            logits, keys, values = self._decoder.forward(
-                Variable.of(x[None]), Variable.of(mask), keys, values, *cross
-            )
-            length += len(ids)
-            position += len(ids)
-            scores = logits.numpy().ravel()
-            scores[never] = -np.inf
-            token = int(scores.argmax())
-            if token == self._end:
-                return
-            yield token
-            ids, never = [token], self._never
+    def encode(self, mel: Variable) -> Generator[None, None, Cross]:
+        """Runs the encoder, one step for each of its parts."""
+        variables = [mel]
+        for part in self._encoder:
+            variables = part.forward(*variables)
+            yield
+        return variables[0], variables[1]
 
     def _special(self, text: str) -> int:
-        token = self._tokenizer.token_to_id(text)
-        if token is None:
-            raise ModelError(f"tokenizer.json has no {text}; pull the model again")
-        return token
+        return self._first_special(text)
+
+    def _first_special(self, *texts: str) -> int:
+        for text in texts:
+            token = self._tokenizer.token_to_id(text)
+            if token is not None:
+                return token
+        raise ModelError(f"tokenizer.json has no {' or '.join(texts)}; pull the model again")
 
 
 class Recognition:
     """One piece of audio on its way to text.
 
     Attributes:
-        done: True once `text` is final.
-        text: The text so far.
+        done: True once the results are final.
+        text: The text.
+        tokens: The text's tokens.
+        language: Code of the language.
+        words: The words with their times, if they were asked for.
     """
 
-    def __init__(self, whisper: Whisper, samples: NDArray[np.float32]) -> None:
+    def __init__(self, whisper: Whisper, mels: Iterator[Variable], seconds: float, hints: Hints) -> None:
         self.done = False
         self.text = ""
-        self._steps = self._run(whisper, samples)
+        self.tokens: list[int] = []
+        self.language = hints.language or "en"
+        self.words: list[Word] = []
+        self._whisper = whisper
+        self._seconds = seconds
+        self._hints = hints
+        self._steps = self._run(mels)
+        self._no_speech = 0.0
+        self._log_probabilities: list[float] = []
+        self._attention: list[NDArray[np.float32]] = []
 
     def step(self) -> None:
         """Runs one model call."""
         if next(self._steps, False) is False:
             self.done = True
 
-    def _run(self, whisper: Whisper, samples: NDArray[np.float32]) -> Generator[None]:
-        seconds = len(samples) / RATE
-        cap = round(seconds * _TOKENS_PER_S) + _TOKENS_EXTRA
-        short = min(max(seconds + _MIN_TAIL_S, _MIN_TOTAL_S), _WINDOW_S)
-        for padded_s in (short, _WINDOW_S):
-            cross = whisper.encode(samples, padded_s)
-            yield
-            tokens: list[int] = []
-            looping = False
-            for token in whisper.tokens(cross):
-                tokens.append(token)
-                looping = len(tokens) >= cap or repeated_tokens(tokens) > 0
-                if looping:
-                    break
-                yield
-            if not looping:
+    def _run(self, mels: Iterator[Variable]) -> Generator[None]:
+        for mel in mels:
+            cross = yield from self._whisper.encode(mel)
+            whole = yield from self._decode(cross)
+            if whole:
                 break
-        self.text = whisper.decode(tokens[: len(tokens) - repeated_tokens(tokens)])
+        self.tokens = self.tokens[: len(self.tokens) - repeated_tokens(self.tokens)]
+        certainty = np.mean(self._log_probabilities) if self._log_probabilities else 0.0
+        if self._no_speech > _NO_SPEECH and certainty < _UNLIKELY:
+            self.tokens = list(self._hints.certain)
+        self.text = self._whisper.decode(self.tokens)
+        if self._hints.word_times and self.text:
+            self.words = self._word_times()
+
+    def _decode(self, cross: Cross) -> Generator[None, None, bool]:
+        """Greedy decoding; False when it has fallen into a loop."""
+        whisper, hints = self._whisper, self._hints
+        decoding = Decoding(whisper.decoder, cross)
+        first = [whisper.start]
+        if whisper.languages and hints.language is None:
+            scores, _ = decoding.feed(first)
+            codes = list(whisper.languages)
+            self.language = codes[int(scores[0, list(whisper.languages.values())].argmax())]
+            self._no_speech = _probability(scores[0], whisper.no_speech)
+            first = []
+            yield
+        prompt = [*first, *whisper.prompt(self.language)]
+        certain, likely = list(hints.certain), list(hints.likely)
+        scores, attention = decoding.feed([*prompt, *certain, *likely])
+        yield
+        if first:
+            self._no_speech = _probability(scores[0], whisper.no_speech)
+        self._log_probabilities.clear()
+        self.tokens = certain
+        at = len(prompt) + len(certain) - 1
+        token = self._pick(scores[at])
+        agreed = 0
+        while agreed < len(likely) and likely[agreed] == token:
+            self.tokens.append(token)
+            agreed += 1
+            token = self._pick(scores[at + agreed])
+        decoding.take_back(len(likely) - agreed)
+        self._attention = [attention[:, len(prompt) - 1 : at + agreed + 1]]
+        cap = round(self._seconds * _TOKENS_PER_S) + _TOKENS_EXTRA
+        while token != whisper.end and decoding.room:
+            self.tokens.append(token)
+            if len(self.tokens) >= cap or repeated_tokens(self.tokens):
+                return False
+            scores, attention = decoding.feed([token])
+            yield
+            self._attention.append(attention)
+            token = self._pick(scores[0])
+        return True
+
+    def _pick(self, scores: NDArray[np.float32]) -> int:
+        whisper = self._whisper
+        masked = np.where(whisper.never if self.tokens else whisper.never_first, -np.inf, scores)
+        token = int(masked.argmax())
+        self._log_probabilities.append(float(np.log(_probability(scores, token) + 1e-9)))
+        return token
+
+    def _word_times(self) -> list[Word]:
+        attention = np.concatenate(self._attention, axis=1)[:, : len(self.tokens) + 1]
+        times = token_times(attention, max(1, round(self._seconds / STEP_S)))
+        missing = len(self.tokens) + 1 - len(times)  # a loop's last token was never fed
+        times = np.append(times, [self._seconds] * missing)
+        return words_of(self._whisper.pieces(self.tokens), times, self._seconds)
+
+
+def _probability(scores: NDArray[np.float32], token: int) -> float:
+    return float(1.0 / np.exp(scores - scores[token]).sum())
 
 
 def repeated_tokens(tokens: list[int]) -> int:

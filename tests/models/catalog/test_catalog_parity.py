@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from taoxr.engine import Module, Variable
 from taoxr_models.catalog import verified
+from taoxr_models.ear.whisper import Whisper
 
 pytestmark = pytest.mark.models
 
@@ -19,7 +19,6 @@ VAD_TOLERANCE = 1e-5
 SNR_DB = 80.0
 EQUAL_DURATIONS = 0.99
 HOP: Final = 256  # samples per frame of the voice
-START, NO_TIMESTAMPS, END = 50257, 50362, 50256
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -70,54 +69,18 @@ def test_voice_durations_and_samples(arrays: Arrays) -> None:
 
 
 @pytest.fixture(scope="module")
-def whisper() -> "Whisper":
+def whisper() -> Whisper:
     return Whisper(verified("whisper-tiny.en"))
-
-
-class Whisper:
-    """The least that transcribes a mel spectrogram: greedy, token by token."""
-
-    def __init__(self, folder: Path) -> None:
-        past = ["pk", "pv", "ck", "cv"]
-        self.encoder = Module(folder / "encoder.mnn", ["mel"], ["ck", "cv"])
-        self.decoder = Module(
-            folder / "decoder.mnn", ["x", "mask", *past], ["logits", "nk", "nv"], memory="low"
-        )
-        names = ("token_embedding.npy", "position_embedding.npy")
-        self.tokens, self.positions = (np.load(folder / name).astype(np.float32) for name in names)
-        self.config = json.loads((folder / "config.json").read_text())
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-
-    def transcribe(self, mel: NDArray[np.float32]) -> list[int]:
-        cross = self.encoder.forward(Variable.of(mel[None]))
-        keys = values = Variable.of(np.zeros((4, 6, 1, 64), np.float32))  # one past token, masked
-        result, ids, position = list[int](), [START, NO_TIMESTAMPS], 0
-        while len(result) < 60:
-            x = self.tokens[ids] + self.positions[position : position + len(ids)]
-            position += len(ids)
-            mask = np.triu(np.full((len(ids), position + 1), -1e9, np.float32), position + 2 - len(ids))
-            mask[:, 0] = -1e9
-            logits, keys, values = self.decoder.forward(
-                Variable.of(x[None]), Variable.of(mask), keys, values, *cross
-            )
-            scores = logits.numpy().ravel()
-            scores[self.config["suppress_ids"]] = -np.inf
-            scores[NO_TIMESTAMPS:] = -np.inf
-            if not result:
-                scores[self.config["suppress_ids_begin"]] = -np.inf
-            ids = [int(scores.argmax())]
-            if ids == [END]:
-                return result
-            result += ids
-        return result
 
 
 @pytest.mark.parametrize("number", range(5))
 def test_transcript_is_faster_whispers(number: int, arrays: Arrays, whisper: Whisper) -> None:
     stored = arrays[f"whisper_mel_{number}"].astype(np.float32)
-    mel = np.zeros((80, 3000), np.float32)  # faster-whisper's padding
+    mel: NDArray[np.float32] = np.zeros((80, 3000), np.float32)  # faster-whisper's padding
     mel[:, : stored.shape[1]] = stored
-    tokens = whisper.transcribe(mel)
+    recognition = whisper.recognise_mel(Variable.of(mel[None]), stored.shape[1] / 100)
+    while not recognition.done:
+        recognition.step()
     expected = json.loads((REFERENCES / "references.json").read_text())["whisper_texts"][number]
-    assert whisper.tokenizer.decode(tokens) == expected
-    assert tokens == arrays[f"whisper_tokens_{number}"].tolist()
+    assert recognition.text == expected.strip()
+    assert recognition.tokens == arrays[f"whisper_tokens_{number}"].tolist()

@@ -90,10 +90,18 @@ class OnnxGraph:
 
     def attention(self, q: str, k: str, v: str, width: int, mask: str | None = None) -> str:
         """Softmax attention of scaled queries; [1, heads, n, size] each, result [1, n, width]."""
+        return self.mix(self.attention_weights(q, k, mask), v, width)
+
+    def attention_weights(self, q: str, k: str, mask: str | None = None) -> str:
+        """How much each query looks at each key, [1, heads, n, m]."""
         scores = self.op("MatMul", q, self.op("Transpose", k, perm=[0, 1, 3, 2]))
         if mask is not None:
             scores = self.op("Add", scores, mask)
-        mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), v)
+        return self.op("Softmax", scores, axis=-1)
+
+    def mix(self, weights: str, v: str, width: int) -> str:
+        """Values by `attention_weights`, [1, n, width]."""
+        mixed = self.op("MatMul", weights, v)
         return self.op("Reshape", self.op("Transpose", mixed, perm=[0, 2, 1, 3]), self.integers(1, -1, width))
 
     def save(self, path: Path) -> None:

@@ -1,20 +1,25 @@
-"""Whisper tiny.en from CTranslate2 weights: graphs written from the weights, decoder in int8.
+"""Whisper from CTranslate2 weights: graphs written from the weights, decoder in int8.
 
-Two graphs, so that an utterance is encoded once and decoded token by token:
+Several graphs, because a call holds the GIL: none shall last much over 100 ms for 10 s of audio.
 
-* ``encoder.mnn``: ``mel`` [1, 80, t] to the cross-attention keys and values of all decoder layers,
-  ``ck`` and ``cv`` [layers, heads, t / 2, size].
+* ``trunk.mnn``: ``mel`` [1, 80, t] through the convolutions, the positions and the first two blocks to ``x``
+  [1, t / 2, width], before any final normalisation: also a good feature of what a mouth does.
+* ``encoder_1.mnn``, ``encoder_2.mnn`` ...: ``x`` through two more blocks each. The last one ends in the
+  cross-attention keys and values of all decoder layers, ``ck`` and ``cv`` [layers, heads, t / 2, size].
 * ``decoder.mnn``: ``x`` [1, n, width] (token + position embedding), ``mask`` [n, p + n] (added to the
-  scores), past ``pk``, ``pv`` [layers, heads, p, size] and ``ck``, ``cv`` to ``logits`` [1, 1, vocabulary]
-  of the last token and ``nk``, ``nv`` [layers, heads, p + n, size].
+  scores), past ``pk``, ``pv`` [layers, heads, p, size] and ``ck``, ``cv`` to ``logits`` [1, n, vocabulary],
+  ``nk``, ``nv`` [layers, heads, p + n, size], and ``attention`` [1, a, n, t / 2]: the cross attention of the
+  ``alignment_heads`` of ``config.json``, which tells when a token is said. Who does not ask for it does not
+  pay for it.
 
 Token and position embeddings lie in ``token_embedding.npy`` and ``position_embedding.npy`` (float16):
 looking them up is the caller's. Architecture: Radford et al. 2022, "Robust Speech Recognition via
 Large-Scale Weak Supervision".
 """
 
+import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -26,7 +31,8 @@ from taoxr.engine import convert_onnx
 from taoxr_models.catalog.recipes import ct2
 from taoxr_models.catalog.recipes.onnx_graph import OnnxGraph
 
-_MELS: Final = 80
+# Blocks of one encoder graph.
+_GROUP: Final = 2
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,16 @@ class _Weights:
         return self.variables[name].astype(np.float32)
 
     @property
+    def mels(self) -> int:
+        return self.variables["encoder/conv1/weight"].shape[1]
+
+    @property
+    def encoder_layers(self) -> int:
+        return sum(name.endswith("/self_attention/linear_0/weight") for name in self._of("encoder"))
+
+    @property
     def layers(self) -> int:
-        return sum(name.endswith("/attention/linear_0/weight") for name in self.variables)
+        return sum(name.endswith("/self_attention/linear_0/weight") for name in self._of("decoder"))
 
     @property
     def heads(self) -> int:
@@ -50,13 +64,16 @@ class _Weights:
     def width(self) -> int:
         return self.variables["encoder/conv2/bias"].shape[0]
 
+    def _of(self, part: str) -> list[str]:
+        return [name for name in self.variables if name.startswith(f"{part}/")]
+
 
 def convert_whisper(model: Path, config: Path, tokenizer: Path, target: Path) -> None:
-    """Writes ``encoder.mnn``, ``decoder.mnn``, the two embeddings, ``config.json`` and ``tokenizer.json``.
+    """Writes the graphs, the two embeddings, ``config.json`` and ``tokenizer.json``.
 
     Args:
         model: CTranslate2 ``model.bin``.
-        config: Its ``config.json`` (suppressed tokens).
+        config: Its ``config.json`` (suppressed tokens, alignment heads).
         tokenizer: Its ``tokenizer.json``.
         target: Existing folder to write into.
 
@@ -65,9 +82,13 @@ def convert_whisper(model: Path, config: Path, tokenizer: Path, target: Path) ->
     """
     weights = _Weights(ct2.read(model, "WhisperSpec"))
     onnx_file = target / "graph.onnx"
-    _encoder(weights).save(onnx_file)
-    convert_onnx(onnx_file, target / "encoder.mnn")
-    _decoder(weights).save(onnx_file)
+    starts = range(0, weights.encoder_layers, _GROUP)
+    for index, start in enumerate(starts):
+        name = f"encoder_{index}.mnn" if index else "trunk.mnn"
+        _encoder(weights, start, min(start + _GROUP, weights.encoder_layers)).save(onnx_file)
+        convert_onnx(onnx_file, target / name)
+    heads: list[tuple[int, int]] = json.loads(config.read_text(encoding="utf-8"))["alignment_heads"]
+    _decoder(weights, heads).save(onnx_file)
     convert_onnx(onnx_file, target / "decoder.mnn", ["--weightQuantBits", "8"])
     onnx_file.unlink()
     # Not one .npz: how zip headers are written differs between Python's releases, and so would the digest.
@@ -106,29 +127,33 @@ class _Layers(OnnxGraph):
     def attend(self, q: str, k: str, v: str, mask: str | None = None) -> str:
         return self.attention(self.scaled(q), k, v, self.weights.width, mask)
 
+    def attend_openly(self, q: str, k: str, v: str) -> tuple[str, str]:
+        """As `attend`, with the weights [1, heads, n, s]."""
+        weights = self.attention_weights(self.scaled(q), k)
+        return self.mix(weights, v, self.weights.width), weights
+
+    def head(self, weights: str, head: int) -> str:
+        return self.op("Slice", weights, self.integers(head), self.integers(head + 1), self.integers(1))
+
     def feed_forward(self, x: str, name: str) -> str:
         h = self.dense(self.norm(x, f"{name}/layer_norm"), f"{name}/linear_0")
         return self.op("Add", x, self.dense(self.gelu(h), f"{name}/linear_1"))
 
 
-def _encoder(w: _Weights) -> OnnxGraph:
+def _encoder(w: _Weights, start: int, end: int) -> OnnxGraph:
+    """Blocks from start to end, with what comes before the first and after the last of all."""
     g = _Layers("whisper_encoder", w)
-    x = g.input("mel", [1, _MELS, "t"])
-    for name, stride in (("encoder/conv1", 1), ("encoder/conv2", 2)):
-        weight, bias = g.constant(w(f"{name}/weight")), g.constant(w(f"{name}/bias"))
-        x = g.gelu(g.op("Conv", x, weight, bias, kernel_shape=[3], strides=[stride], pads=[1, 1]))
-    x = g.op("Transpose", x, perm=[0, 2, 1])
-    # A table of 1500 positions cut to the length at hand.
-    length = g.op("Slice", g.op("Shape", x), g.integers(1), g.integers(2))
-    positions = g.constant(w("encoder/position_encodings/encodings"))
-    x = g.op("Add", x, g.op("Slice", positions, g.integers(0), length, g.integers(0)))
-    for layer in range(w.layers):
+    x = _stem(g) if start == 0 else g.input("x", [1, "s", w.width])
+    for layer in range(start, end):
         name = f"encoder/layer_{layer}"
         q, k, v = g.split(
             g.norm(x, f"{name}/self_attention/layer_norm"), f"{name}/self_attention/linear_0", 3
         )
         x = g.op("Add", x, g.dense(g.attend(q, k, v), f"{name}/self_attention/linear_1"))
         x = g.feed_forward(x, f"{name}/ffn")
+    if end < w.encoder_layers:
+        g.output("y" if start else "x", x, [1, "s", w.width])
+        return g
     x = g.norm(x, "encoder/layer_norm")
     pairs = [g.split(x, f"decoder/layer_{layer}/attention/linear_1", 2) for layer in range(w.layers)]
     dims = [w.layers, w.heads, "s", w.width // w.heads]
@@ -137,7 +162,20 @@ def _encoder(w: _Weights) -> OnnxGraph:
     return g
 
 
-def _decoder(w: _Weights) -> OnnxGraph:
+def _stem(g: _Layers) -> str:
+    w = g.weights
+    x = g.input("mel", [1, w.mels, "t"])
+    for name, stride in (("encoder/conv1", 1), ("encoder/conv2", 2)):
+        weight, bias = g.constant(w(f"{name}/weight")), g.constant(w(f"{name}/bias"))
+        x = g.gelu(g.op("Conv", x, weight, bias, kernel_shape=[3], strides=[stride], pads=[1, 1]))
+    x = g.op("Transpose", x, perm=[0, 2, 1])
+    # A table of 1500 positions cut to the length at hand.
+    length = g.op("Slice", g.op("Shape", x), g.integers(1), g.integers(2))
+    positions = g.constant(w("encoder/position_encodings/encodings"))
+    return g.op("Add", x, g.op("Slice", positions, g.integers(0), length, g.integers(0)))
+
+
+def _decoder(w: _Weights, alignment_heads: Sequence[tuple[int, int]]) -> OnnxGraph:
     g = _Layers("whisper_decoder", w)
     size = w.width // w.heads
     x = g.input("x", [1, "n", w.width])
@@ -149,6 +187,7 @@ def _decoder(w: _Weights) -> OnnxGraph:
     )
     keys: list[str] = []
     values: list[str] = []
+    attention: list[str] = []
     for layer in range(w.layers):
         name = f"decoder/layer_{layer}"
         q, k, v = g.split(
@@ -159,13 +198,14 @@ def _decoder(w: _Weights) -> OnnxGraph:
         h = g.attend(q, keys[-1], values[-1], mask)
         x = g.op("Add", x, g.dense(h, f"{name}/self_attention/linear_1"))
         q = g.by_head(g.dense(g.norm(x, f"{name}/attention/layer_norm"), f"{name}/attention/linear_0"))
-        h = g.attend(q, cross_k[layer], cross_v[layer])
+        h, weights = g.attend_openly(q, cross_k[layer], cross_v[layer])
+        attention += [g.head(weights, head) for at, head in alignment_heads if at == layer]
         x = g.op("Add", x, g.dense(h, f"{name}/attention/linear_2"))
         x = g.feed_forward(x, f"{name}/ffn")
-    last = g.op("Slice", x, g.integers(-1), g.integers(np.iinfo(np.int64).max), g.integers(1))
     vocabulary = w("decoder/embeddings/weight")  # tied to the output projection
-    logits = g.linear(g.norm(last, "decoder/layer_norm"), vocabulary)
-    g.output("logits", logits, [1, 1, vocabulary.shape[0]])
+    logits = g.linear(g.norm(x, "decoder/layer_norm"), vocabulary)
+    g.output("logits", logits, [1, "n", vocabulary.shape[0]])
+    g.output("attention", g.op("Concat", *attention, axis=1), [1, len(attention), "n", "s"])
     g.output("nk", g.op("Concat", *keys, axis=0), [w.layers, w.heads, "m", size])
     g.output("nv", g.op("Concat", *values, axis=0), [w.layers, w.heads, "m", size])
     return g
