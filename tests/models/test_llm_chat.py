@@ -8,8 +8,11 @@ import pytest
 from taoxr.engine import Llm
 from taoxr.errors import InvalidInputError
 from taoxr_models.catalog import default_model, verified
-from taoxr_models.llm.chat import CONTEXT_TOKENS, ChatModel, Finished, Message, Started, Step, Text
+from taoxr_models.llm.chat import ChatModel, Finished, Started, Step, Text
+from taoxr_models.llm.prompt import CONTEXT_TOKENS
+from taoxr_models.llm.reader import ModelCall
 from taoxr_models.llm.sampling import Sampling
+from taoxr_models.llm.template import Call, Message, Tool
 from taoxr_models.llm.vocabulary import read_vocabulary
 
 pytestmark = pytest.mark.models
@@ -201,3 +204,60 @@ def test_the_load_of_the_machine_does_not_change_the_answer() -> None:
         assert list(read()) != []
     assert len(seen) == 4
     assert all(np.array_equal(logits, seen[0]) for logits in seen)
+
+
+TIME = Tool("get_time", "Tells the current time of day.")
+WEATHER = Tool(
+    "get_weather",
+    "Tells the weather in a city.",
+    '{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}',
+)
+LIGHT = Tool(
+    "switch_light",
+    "Switches the light in a room on or off.",
+    '{"type": "object", "properties": {"state": {"enum": ["on", "off"]}}}',
+)
+TIMER = Tool(
+    "set_timer",
+    "Starts a timer that rings after some minutes.",
+    '{"type": "object", "properties": {"minutes": {"type": "integer"}}}',
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "call"),
+    [
+        ("What time is it?", ModelCall("get_time", "{}")),
+        ("What is the weather like in Paris?", ModelCall("get_weather", '{"city": "Paris"}')),
+        ("Switch the lights off, please.", ModelCall("switch_light", '{"state": "off"}')),
+        ("Set a timer for ten minutes.", ModelCall("set_timer", '{"minutes": 10}')),
+        ("Who wrote Romeo and Juliet?", None),
+        ("Goodbye!", None),
+    ],
+)
+def test_a_small_model_calls_the_tool_that_fits(chat: ChatModel, said: str, call: ModelCall | None) -> None:
+    talk = [SYSTEM, Message("user", said)]
+    prompt = chat.prompt(talk, 12, [TIME, WEATHER, LIGHT, TIMER])
+    steps = list(chat.answer(prompt, GREEDY, 12))
+    assert [s for s in steps if isinstance(s, ModelCall)] == [call] * (call is not None)
+    assert bool(text_of(steps)) == (call is None)
+    # The decision leaves nothing behind in the cache.
+    assert started(ask(chat, talk)).reused_tokens > 15
+    assert text_of(ask(chat, talk)) == text_of(list(chat.answer(prompt, GREEDY, 12, calls=False)))
+
+
+def test_a_small_model_says_the_result_as_it_is(chat: ChatModel) -> None:
+    asked = [SYSTEM, Message("user", "What time is it?"), Message("assistant", "", Call("get_time", "{}"))]
+    for result, said in (
+        ("It is 14:05.", "It is 14:05."),
+        ('{"degrees": 21, "rain": false}', "degrees: 21, rain: no"),
+        ('{"error": "no network"}', "I am sorry, that did not work: no network"),
+    ):
+        assert text_of(ask(chat, [*asked, Message("tool", result)])) == said
+    later = [
+        *asked,
+        Message("tool", "It is 14:05."),
+        Message("assistant", "It is 14:05."),
+        Message("user", "Thanks!"),
+    ]
+    assert chat.prompt(later, 12) == chat.prompt([SYSTEM, later[1], later[4], later[5]], 12)

@@ -1,30 +1,27 @@
-"""A conversation on one KV cache: prompt, prefix reuse, prefill in steps, decoding token by token."""
+"""A conversation on one KV cache: prefix reuse, prefill in steps, decoding token by token."""
 
-import re
+import json
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.engine import Llm
 from taoxr.engine.module import Memory
-from taoxr.errors import InvalidInputError
+from taoxr_models.llm.choice import ToolChooser
+from taoxr_models.llm.prompt import Choice, Prompt, PromptMaker
+from taoxr_models.llm.reader import MARKS, AnswerReader, ModelCall
 from taoxr_models.llm.sampling import Sampler, Sampling
+from taoxr_models.llm.template import Message, Tool, read_template
 from taoxr_models.llm.vocabulary import TextDecoder, read_vocabulary
 
-# Prompt and answer together. SmolLM2 knows 8192, but a CPU reads 2048 in 6 s when nothing can be reused.
-CONTEXT_TOKENS: Final = 2048
 DEFAULT_ANSWER_TOKENS: Final = 160
 MAX_ANSWER_TOKENS: Final = 1024
-MAX_MESSAGES: Final = 1000
-MAX_MESSAGE_CHARS: Final = 8000
-# Marks, role name and the template's own system message share out to less than this per message.
-_TEMPLATE_TOKENS: Final = 16
 
 # A step holds the GIL. Throughput is at its best from 16 tokens a step on.
 _STEP_S: Final = 0.06
@@ -32,16 +29,9 @@ _MAX_STEP_TOKENS: Final = 64
 _TILE: Final = 4
 _TAIL_TOKENS: Final = 16
 
-# What a person says must not end their turn and begin another.
-_SPECIAL_TEXT: Final = re.compile(r"<\|[^|<>]*\|>")
-
-
-@dataclass(frozen=True)
-class Message:
-    """One turn of the conversation; ``role`` is ``system``, ``user`` or ``assistant``."""
-
-    role: str
-    content: str
+_CALL_MARK: Final = b"<tool_call>"
+# Models below about half a billion parameters do not call a tool when they are only told of it in words.
+_CALLING_HIDDEN_SIZE: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -63,22 +53,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Finished:
-    """The answer has ended by itself (``stop``) or at the token limit (``length``)."""
+    """The answer has ended by itself (``stop``), at the token limit (``length``) or with a ``call``."""
 
-    reason: Literal["stop", "length"]
+    reason: Literal["stop", "length", "call"]
     tokens: int
     decode_us: int
 
 
-Step = Started | Text | Finished | None
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """Token ids of a conversation, and how many of its oldest turns did not fit."""
-
-    ids: tuple[int, ...]
-    dropped_messages: int
+Step = Started | Text | ModelCall | Finished | None
 
 
 class ChatModel:
@@ -92,9 +74,13 @@ class ChatModel:
     def __init__(self, folder: Path, *, memory: Memory = "low") -> None:
         self._vocabulary = read_vocabulary(folder)
         self._llm = Llm(folder, len(self._vocabulary.pieces), memory=memory)
-        self._banned = tuple(self._vocabulary.specials - self._vocabulary.stops)
-        self._dropped = 0
-        self._costs: dict[str, int] = {}
+        template = read_template(folder)
+        calls_itself = template.knows_tools or _hidden_size(folder) >= _CALLING_HIDDEN_SIZE
+        self._prompts = PromptMaker(self._llm, template, calls_itself=calls_itself)
+        self._chooser = ToolChooser(self._llm, self._vocabulary, template)
+        marks = {i for i in self._vocabulary.specials if self._vocabulary.pieces[i].decode("utf-8") in MARKS}
+        self._banned = tuple(self._vocabulary.specials - self._vocabulary.stops - marks)
+        self._call_tokens = tuple(i for i in marks if self._vocabulary.pieces[i] == _CALL_MARK)
         question = self.prompt([Message("user", "")]).ids
         last_end = max((i for i, t in enumerate(question) if t in self._vocabulary.stops), default=0)
         self._opening = question[last_end:]  # from the end of a turn up to the answer's first token
@@ -106,49 +92,45 @@ class ChatModel:
         self._llm.feed([int(np.argmax(logits))])
         self._llm.rewind(0)
 
-    def prompt(self, messages: Sequence[Message], answer_tokens: int = DEFAULT_ANSWER_TOKENS) -> Prompt:
-        """The conversation in the model's chat template.
+    def prompt(
+        self,
+        messages: Sequence[Message],
+        answer_tokens: int = DEFAULT_ANSWER_TOKENS,
+        tools: Sequence[Tool] = (),
+    ) -> Prompt:
+        """The conversation as the model reads it; see `PromptMaker.make`."""
+        return self._prompts.make(messages, answer_tokens, tools)
 
-        When it does not fit, the oldest turns after the system message are dropped, at once down to half
-        of the room, so that the next turns can reuse the cache again.
-
-        Raises:
-            InvalidInputError: There are no messages, or the last one does not fit alone.
-        """
-        if not 0 < len(messages) <= MAX_MESSAGES:
-            raise InvalidInputError("messages", f"{len(messages)} messages", f"1 to {MAX_MESSAGES}")
-        messages = [Message(m.role, _SPECIAL_TEXT.sub("", m.content)) for m in messages]
-        first = 1 if messages[0].role == "system" else 0
-        costs = [self._cost(i, m) for i, m in enumerate(messages)]
-        room = CONTEXT_TOKENS - answer_tokens
-        self._dropped = _dropped(messages[first:], costs[first:], room - sum(costs[:first]), self._dropped)
-        kept = [*messages[:first], *messages[first + self._dropped :]]
-        ids = self._llm.encode(self._llm.render([(m.role, m.content) for m in kept]))
-        return Prompt(tuple(ids), self._dropped)
-
-    def _cost(self, index: int, message: Message) -> int:
-        """Tokens of a message in the prompt, at most."""
-        text = message.content
-        if len(text) > MAX_MESSAGE_CHARS:
-            raise InvalidInputError(
-                f"messages[{index}].content", f"{len(text)} characters", f"at most {MAX_MESSAGE_CHARS}"
-            )
-        if text not in self._costs:
-            if len(self._costs) > 2 * MAX_MESSAGES:
-                self._costs.clear()
-            self._costs[text] = len(self._llm.encode(text)) + _TEMPLATE_TOKENS
-        return self._costs[text]
-
-    def answer(self, prompt: Prompt, sampling: Sampling, max_tokens: int) -> Generator[Step]:
+    def answer(
+        self, prompt: Prompt, sampling: Sampling, max_tokens: int, *, calls: bool = True
+    ) -> Generator[Step]:
         """Reads the prompt and generates, in steps of about 60 ms at most.
 
-        Closing the generator between two steps leaves the cache consistent: it holds exactly the tokens
-        that `Llm.tokens` says.
+        Thoughts are not told. Closing the generator between two steps leaves the cache consistent: it
+        holds exactly the tokens that `Llm.tokens` says.
+
+        Args:
+            prompt: What to answer.
+            sampling: How to draw.
+            max_tokens: Most tokens of the answer, thoughts and calls included.
+            calls: Whether the answer may be a call. A model with a token of its own for that is kept from
+                it; the call of another one is told as a call that has a problem.
 
         Yields:
-            None after a step without news, then `Started`, `Text` ..., `Finished`.
+            None after a step without news, then `Started`, `Text` ..., perhaps a `ModelCall`, `Finished`.
         """
         begun = time.perf_counter()
+        if prompt.choice is not None and prompt.choice.result:
+            yield Started(0, 0, prompt.dropped_messages, 0)
+            yield Text(prompt.choice.result)
+            yield Finished("stop", 0, 0)
+            return
+        if prompt.choice is not None and calls:
+            call = yield from self._choose(prompt, prompt.choice)
+            if call is not None:
+                yield call
+                yield Finished("call", 0, _us_since(begun))
+                return
         # The last token is always fed, since its logits are needed.
         reused = _common_length(self._llm.tokens, prompt.ids[:-1])
         self._llm.rewind(reused)
@@ -156,20 +138,38 @@ class ChatModel:
         yield Started(len(prompt.ids), reused, prompt.dropped_messages, _us_since(begun))
 
         begun = time.perf_counter()
-        sampler = Sampler(sampling, self._banned, self._answers(prompt.ids))
+        banned = self._banned if calls else (*self._banned, *self._call_tokens)
+        sampler = Sampler(sampling, banned, self._answers(prompt.ids))
         decoder = TextDecoder(self._vocabulary)
-        for count in range(max_tokens):
-            token = sampler.pick(logits)
+        reader = AnswerReader(thinking=prompt.thinking)
+        reason, count = "length", 0
+        while count < max_tokens:
+            # Arguments are copied, not made up: a penalty for repeating would spoil them.
+            token = sampler.pick(logits, exact=reader.in_call)
             if token in self._vocabulary.stops:
-                yield Finished("stop", count, _us_since(begun))
-                return
-            text = decoder.push(token)
-            if text:
+                reason = "stop"
+                break
+            count += 1
+            if text := reader.feed(decoder.push(token)):
                 yield Text(text)
+            if reader.call is not None:
+                break
             # Kept in the cache even for the last one: the next prompt will contain it.
             logits = self._llm.feed([token])
             yield None
-        yield Finished("length", max_tokens, _us_since(begun))
+        if text := reader.finish():
+            yield Text(text)
+        if reader.call is not None:
+            yield reader.call if calls else replace(reader.call, problem="no more calls in this turn")
+            reason = "call"
+        yield Finished(reason, count, _us_since(begun))
+
+    def _choose(self, prompt: Prompt, choice: Choice) -> Generator[Step, None, ModelCall | None]:
+        reused = _common_length(self._llm.tokens, prompt.ids[: choice.head])
+        self._llm.rewind(reused)
+        if reused < choice.head:
+            yield from self._prefill(prompt.ids[reused : choice.head])
+        return (yield from self._chooser.choose(choice.request, choice.tools))
 
     def _answers(self, ids: Sequence[int]) -> list[Sequence[int]]:
         """The earlier answers in a prompt."""
@@ -178,9 +178,14 @@ class ChatModel:
         answers: list[Sequence[int]] = []
         for end, next_end in pairwise(ends):
             start = end + len(opening)
-            if tuple(ids[end:start]) == opening:
-                answers.append(ids[start:next_end])
+            answer = ids[start:next_end]
+            # The same call again is no copy of an answer.
+            if tuple(ids[end:start]) == opening and _CALL_MARK not in self._bytes(answer):
+                answers.append(answer)
         return answers
+
+    def _bytes(self, ids: Sequence[int]) -> bytes:
+        return b"".join(self._vocabulary.pieces[i] for i in ids)
 
     def _prefill(self, ids: Sequence[int]) -> Generator[Step, None, NDArray[np.float32]]:
         # The sizes of the steps depend on the machine's load; the logits must not. MNN's int8 kernels work
@@ -201,29 +206,9 @@ class ChatModel:
         return self._llm.feed(ids[body:])
 
 
-def _dropped(turns: Sequence[Message], costs: Sequence[int], room: int, before: int) -> int:
-    """How many of the oldest turns to leave out; a conversation goes on best where the user speaks.
-
-    Args:
-        turns: Without the system message.
-        costs: Tokens of each.
-        room: Tokens that they may take.
-        before: What was left out of the prompt before; kept while it fits, for the cache's sake.
-    """
-    if sum(costs) <= room:
-        return 0
-    starts = [i for i, turn in enumerate(turns) if i > 0 and turn.role == "user"]
-    if before in starts and sum(costs[before:]) <= room:
-        return before
-    for start in starts:
-        if sum(costs[start:]) <= room // 2:
-            return start
-    last = starts[-1] if starts else 0
-    if sum(costs[last:]) > room:
-        raise InvalidInputError(
-            "messages", f"a last turn of about {sum(costs[last:])} tokens", f"at most {room}"
-        )
-    return last
+def _hidden_size(folder: Path) -> int:
+    described: dict[str, Any] = json.loads((folder / "llm_config.json").read_text("utf-8"))
+    return int(described.get("hidden_size", 0))
 
 
 def _common_length(a: Sequence[int], b: Sequence[int]) -> int:

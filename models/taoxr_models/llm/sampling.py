@@ -72,11 +72,12 @@ class Sampler:
         self._earlier = earlier if options.repetition_penalty != 1.0 else ()
         self._answer: list[int] = []
 
-    def pick(self, logits: NDArray[np.float32]) -> int:
+    def pick(self, logits: NDArray[np.float32], *, exact: bool = False) -> int:
         """The next token.
 
         Args:
             logits: float32 ``[vocabulary]``; left as it is.
+            exact: Takes the likeliest token, and does not mind repetitions.
 
         Raises:
             ModelError: No token has a finite logit.
@@ -84,17 +85,17 @@ class Sampler:
         options = self._options
         scores = logits.copy()
         scores[self._banned] = -np.inf
-        if self._answer and options.repetition_penalty != 1.0:
+        if not exact and self._answer and options.repetition_penalty != 1.0:
             seen = np.array(sorted(set(self._answer[-_PENALTY_WINDOW:])), dtype=np.int64)
             values = scores[seen]
             penalty = np.float32(options.repetition_penalty)
             scores[seen] = np.where(values > 0, values / penalty, values * penalty)
-        for next_token, length in self._copied().items():
+        for next_token, length in ({} if exact else self._copied()).items():
             scores[next_token] -= _COPY_GROWTH ** (min(length, _COPY_MOST) - _COPY_TOKENS)
         best = int(np.argmax(scores))
         if not math.isfinite(float(scores[best])):  # also when any is NaN: argmax then finds it
             raise ModelError("the language model's logits are not finite")
-        token = best if options.temperature == 0.0 else self._draw(scores)
+        token = best if exact or options.temperature == 0.0 else self._draw(scores)
         self._answer.append(token)
         return token
 

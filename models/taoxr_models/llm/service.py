@@ -7,34 +7,22 @@ from typing import Final
 
 import grpc.aio
 
-from taoxr.errors import BusyError, InvalidInputError
-from taoxr.v1 import common_pb2
+from taoxr.errors import BusyError
 from taoxr.worker.v1 import llm_pb2, llm_pb2_grpc
 from taoxr_models.catalog import default_model, verified
-from taoxr_models.llm.chat import (
-    DEFAULT_ANSWER_TOKENS,
-    MAX_ANSWER_TOKENS,
-    ChatModel,
-    Finished,
-    Message,
-    Started,
-    Text,
-)
-from taoxr_models.llm.sampling import Sampling
+from taoxr_models.llm.chat import ChatModel, Finished, Started, Text
+from taoxr_models.llm.reader import ModelCall
+from taoxr_models.llm.request import checked
 from taoxr_models.worker.role import Role, RoleSetup
 
 # A client that cancels and asks again at once finds the cancelled call in its last step.
 _HANDOVER_S: Final = 0.5
 _RETRY_AFTER_S: Final = 2.0
 
-_ROLES: Final = {
-    common_pb2.ROLE_SYSTEM: "system",
-    common_pb2.ROLE_USER: "user",
-    common_pb2.ROLE_ASSISTANT: "assistant",
-}
 _REASONS: Final = {
     "stop": llm_pb2.GenerateFinished.REASON_STOP,
     "length": llm_pb2.GenerateFinished.REASON_LENGTH,
+    "call": llm_pb2.GenerateFinished.REASON_TOOL_CALL,
 }
 
 
@@ -79,10 +67,12 @@ class LlmRole(llm_pb2_grpc.LlmServiceServicer):
             BusyError: Another call runs.
         """
         assert self._chat is not None  # the framework lets no call in before `load` is through
-        messages, sampling, max_tokens = _checked(request)
+        question = checked(request)
+        max_tokens = question.max_tokens
         async with self._turn():
-            prompt = await self._thread.run(self._chat.prompt, messages, max_tokens)
-            async with aclosing(self._thread.steps(self._chat.answer(prompt, sampling, max_tokens))) as steps:
+            prompt = await self._thread.run(self._chat.prompt, question.messages, max_tokens, question.tools)
+            answer = self._chat.answer(prompt, question.sampling, max_tokens, calls=not request.answer_now)
+            async with aclosing(self._thread.steps(answer)) as steps:
                 async for step in steps:
                     if step is not None:
                         yield _response(step)
@@ -105,31 +95,7 @@ def create(setup: RoleSetup) -> Role:
     return LlmRole(setup)
 
 
-def _checked(request: llm_pb2.GenerateRequest) -> tuple[list[Message], Sampling, int]:
-    max_tokens = request.max_tokens or DEFAULT_ANSWER_TOKENS
-    if not 1 <= max_tokens <= MAX_ANSWER_TOKENS:
-        raise InvalidInputError("max_tokens", max_tokens, f"0 (the default) or 1 to {MAX_ANSWER_TOKENS}")
-    messages: list[Message] = []
-    for i, message in enumerate(request.messages):
-        if message.role not in _ROLES:
-            raise InvalidInputError(f"messages[{i}].role", message.role, "system, user or assistant")
-        if message.role == common_pb2.ROLE_SYSTEM and i > 0:
-            raise InvalidInputError(f"messages[{i}].role", "system", "a system message only in front")
-        messages.append(Message(_ROLES[message.role], message.content))
-    if not messages or messages[-1].role != "user":
-        last = messages[-1].role if messages else "none"
-        raise InvalidInputError("messages", f"last message from {last}", "a conversation that ends with user")
-    sampling = Sampling(
-        temperature=request.temperature,
-        top_k=request.top_k or Sampling.top_k,
-        top_p=request.top_p or Sampling.top_p,
-        repetition_penalty=request.repetition_penalty or Sampling.repetition_penalty,
-        seed=request.seed,
-    )
-    return messages, sampling, max_tokens
-
-
-def _response(step: Started | Text | Finished) -> llm_pb2.GenerateResponse:
+def _response(step: Started | Text | ModelCall | Finished) -> llm_pb2.GenerateResponse:
     match step:
         case Started():
             started = llm_pb2.GenerateStarted(
@@ -141,6 +107,9 @@ def _response(step: Started | Text | Finished) -> llm_pb2.GenerateResponse:
             return llm_pb2.GenerateResponse(started=started)
         case Text():
             return llm_pb2.GenerateResponse(text=step.text)
+        case ModelCall():
+            call = llm_pb2.CalledTool(name=step.name, arguments_json=step.arguments, problem=step.problem)
+            return llm_pb2.GenerateResponse(tool_call=call)
         case Finished():
             finished = llm_pb2.GenerateFinished(
                 reason=_REASONS[step.reason], tokens=step.tokens, decode_us=step.decode_us

@@ -112,6 +112,28 @@ class Llm:
             InvalidInputError: ``ids`` is empty or holds an id outside the vocabulary (MNN would crash).
             ModelError: MNN returned something else than logits.
         """
+        return self._forward(ids)[-1]
+
+    def feed_all(self, ids: Sequence[int]) -> NDArray[np.float32]:
+        """Appends tokens to the cache.
+
+        Args:
+            ids: At least one token id.
+
+        Returns:
+            Logits of the token after each of them, float32 ``[len(ids), vocabulary]``.
+
+        Raises:
+            InvalidInputError: As `feed`.
+            ModelError: As `feed`.
+        """
+        self._chat.set_config({"all_logits": True})
+        try:
+            return self._forward(ids, rows=len(ids))
+        finally:
+            self._chat.set_config({"all_logits": False})
+
+    def _forward(self, ids: Sequence[int], rows: int = 1) -> NDArray[np.float32]:
         if not ids or min(ids) < 0 or max(ids) >= self._vocabulary:
             raise InvalidInputError("ids", list(ids)[:8], f"one or more ids from 0 to {self._vocabulary - 1}")
         if not self._tokens:
@@ -122,13 +144,14 @@ class Llm:
             # Else MNN takes this for a decode step and clones the whole graph for its length.
             self._core.generate_init()
         result: Any = self._core.forward(list(ids))
-        logits = np.array(result.read(), dtype=np.float32, copy=True).reshape(-1)[-self._vocabulary :]
-        if logits.size != self._vocabulary:
+        logits = np.array(result.read(), dtype=np.float32, copy=True)
+        if logits.size != rows * self._vocabulary:
             self._tokens.clear()
-            raise ModelError(f"the language model gave {logits.size} logits, expected {self._vocabulary}")
+            expected = rows * self._vocabulary
+            raise ModelError(f"the language model gave {logits.size} logits, expected {expected}")
         self._tokens.extend(ids)
         self._held = len(self._tokens)
-        return logits
+        return logits.reshape(rows, self._vocabulary)
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from taoxr.v1 import common_pb2 as _common_pb2
+from taoxr.v1 import tools_pb2 as _tools_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -31,6 +32,9 @@ class GenerateRequest(_message.Message):
     TOP_P_FIELD_NUMBER: _builtins.int
     REPETITION_PENALTY_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    TOOL_USES_FIELD_NUMBER: _builtins.int
+    ANSWER_NOW_FIELD_NUMBER: _builtins.int
     max_tokens: _builtins.int
     """0 means the model's default."""
     temperature: _builtins.float
@@ -42,9 +46,19 @@ class GenerateRequest(_message.Message):
     repetition_penalty: _builtins.float
     """0 means 1.1; 1 is none."""
     seed: _builtins.int
+    answer_now: _builtins.bool
+    """True: the model knows the tools but has to answer without a further call."""
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ChatMessage]:
         """Whole conversation, oldest first; what equals the cache is not computed again."""
+
+    @_builtins.property
+    def tools(self) -> _containers.RepeatedCompositeFieldContainer[_tools_pb2.Tool]:
+        """What the model may call; its answer then may end with `tool_call`."""
+
+    @_builtins.property
+    def tool_uses(self) -> _containers.RepeatedCompositeFieldContainer[Global___ToolUse]:
+        """Calls that were made already, in order of their positions."""
 
     def __init__(
         self,
@@ -56,14 +70,47 @@ class GenerateRequest(_message.Message):
         top_p: _builtins.float = ...,
         repetition_penalty: _builtins.float = ...,
         seed: _builtins.int = ...,
+        tools: _abc.Iterable[_tools_pb2.Tool] | None = ...,
+        tool_uses: _abc.Iterable[Global___ToolUse] | None = ...,
+        answer_now: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_tokens", b"max_tokens", "messages", b"messages", "repetition_penalty", b"repetition_penalty", "seed", b"seed", "temperature", b"temperature", "top_k", b"top_k", "top_p", b"top_p"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_now", b"answer_now", "max_tokens", b"max_tokens", "messages", b"messages", "repetition_penalty", b"repetition_penalty", "seed", b"seed", "temperature", b"temperature", "tool_uses", b"tool_uses", "tools", b"tools", "top_k", b"top_k", "top_p", b"top_p"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GenerateRequest: _TypeAlias = GenerateRequest  # noqa: Y015
+
+@_typing.final
+class ToolUse(_message.Message):
+    """A call that the model made, and what came of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    CALL_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    position: _builtins.int
+    """Its place: before messages[position]. The number of messages: after all of them."""
+    @_builtins.property
+    def call(self) -> _tools_pb2.ToolCall: ...
+    @_builtins.property
+    def result(self) -> _tools_pb2.ToolResult: ...
+    def __init__(
+        self,
+        *,
+        position: _builtins.int = ...,
+        call: _tools_pb2.ToolCall | None = ...,
+        result: _tools_pb2.ToolResult | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "position", b"position", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ToolUse: _TypeAlias = ToolUse  # noqa: Y015
 
 @_typing.final
 class GenerateResponse(_message.Message):
@@ -72,28 +119,64 @@ class GenerateResponse(_message.Message):
     STARTED_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """Whole characters only: UTF-8 is never cut."""
     @_builtins.property
     def started(self) -> Global___GenerateStarted: ...
     @_builtins.property
     def finished(self) -> Global___GenerateFinished: ...
+    @_builtins.property
+    def tool_call(self) -> Global___CalledTool:
+        """The answer goes on with what comes of this; nothing but `finished` follows."""
+
     def __init__(
         self,
         *,
         started: Global___GenerateStarted | None = ...,
         text: _builtins.str = ...,
         finished: Global___GenerateFinished | None = ...,
+        tool_call: Global___CalledTool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "payload", b"payload", "started", b"started", "text", b"text"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "payload", b"payload", "started", b"started", "text", b"text", "tool_call", b"tool_call"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "payload", b"payload", "started", b"started", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "payload", b"payload", "started", b"started", "text", b"text", "tool_call", b"tool_call"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "text", "finished"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "text", "finished", "tool_call"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
 Global___GenerateResponse: _TypeAlias = GenerateResponse  # noqa: Y015
+
+@_typing.final
+class CalledTool(_message.Message):
+    """A call as the model wrote it. Its text is not in GenerateResponse.text."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Tool.name, unless the model made a name up."""
+    arguments_json: _builtins.str
+    """A JSON object."""
+    problem: _builtins.str
+    """Not empty: what was written is no call, and why; `arguments_json` then holds what was written."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        arguments_json: _builtins.str = ...,
+        problem: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "name", b"name", "problem", b"problem"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CalledTool: _TypeAlias = CalledTool  # noqa: Y015
 
 @_typing.final
 class GenerateStarted(_message.Message):
@@ -137,11 +220,13 @@ class GenerateFinished(_message.Message):
         REASON_UNSPECIFIED: GenerateFinished._Reason.ValueType  # 0
         REASON_STOP: GenerateFinished._Reason.ValueType  # 1
         REASON_LENGTH: GenerateFinished._Reason.ValueType  # 2
+        REASON_TOOL_CALL: GenerateFinished._Reason.ValueType  # 3
 
     class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper): ...
     REASON_UNSPECIFIED: GenerateFinished.Reason.ValueType  # 0
     REASON_STOP: GenerateFinished.Reason.ValueType  # 1
     REASON_LENGTH: GenerateFinished.Reason.ValueType  # 2
+    REASON_TOOL_CALL: GenerateFinished.Reason.ValueType  # 3
 
     REASON_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
