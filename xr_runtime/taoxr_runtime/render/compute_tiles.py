@@ -83,7 +83,10 @@ class ComputeTiles:
         self._listed: objects.Buffer | None = None
         self._across_down: list[tuple[int, int]] = []
         self._capacity = _FIRST_CAPACITY
+        self._wanted = objects.Mailbox(1)
+        self._known: tuple[object, ...] = ()
         self.count = 0
+        self.clock: objects.GpuClock | None = None
 
     def upload(self, splats: Splats) -> None:
         """Put splats on the GPU, where they stay until others take their place.
@@ -110,7 +113,11 @@ class ComputeTiles:
         self._project.set_uint("eye_colors", colors_srgb[0].size)
 
     def prepare(
-        self, views: Sequence[View], viewpoint: NDArray[np.float64], order: NDArray[np.uint32] | None = None
+        self,
+        views: Sequence[View],
+        viewpoint: NDArray[np.float64],
+        order: NDArray[np.uint32] | None = None,
+        wait: bool = True,
     ) -> None:
         """Project the splats, sort them, and list those of each tile.
 
@@ -118,6 +125,8 @@ class ComputeTiles:
             views: 1 to ``MAX_EYES`` eyes.
             viewpoint: float64 [3], what distances are measured from.
             order: uint32 [K], farthest first, in place of the order by distance.
+            wait: Until the GPU knows that the list has room for all. Without that, a frame in which suddenly
+                half as many splats again touch tiles as in the frame before lacks the farthest ones.
 
         Raises:
             InvalidInputError: So many splats touch so many tiles that no buffer holds the list.
@@ -125,9 +134,10 @@ class ComputeTiles:
         width, height = self.shape.width, self.shape.height
         self._across_down = [(-(-view.width // width), -(-view.height // height)) for view in views]
         if not self.count:
-            self._list_nothing()
+            self._listed = None
             return
         self._run_project(views, viewpoint)
+        self._mark("project")
         if order is None:
             ordered = self._sort.sort(
                 self._work["keys"], self._work["values"], self._splat_count, self.count, self.key_bits
@@ -136,30 +146,38 @@ class ComputeTiles:
         else:
             ordered, ranks = self._work["values"], len(order)
             ordered.write(order[::-1])
-        while True:
+        self._mark("sort")
+        known = self.count, *self._across_down
+        wait = wait or known != self._known
+        self._known = known
+        self._grow(self._wanted.receive(wait))
+        self._run_list(ordered, ranks, len(views))
+        while wait and self._grow(self._wanted.receive(wait=True)):
             self._run_list(ordered, ranks, len(views))
-            wanted = self._entries.read_wanted()
-            if wanted <= self._capacity:
-                break
-            if wanted > _MAX_CAPACITY:
-                raise InvalidInputError("splats", f"{wanted} overlaps with tiles", f"at most {_MAX_CAPACITY}")
-            self._capacity = wanted + wanted // 2
+        self._mark("list")
         self._run_ranges(len(views))
+        self._mark("sort tiles")
 
-    def raster(self, eye: int, canvas: Canvas) -> None:
-        """Blend the splats over what the canvas holds.
+    def raster(self, eye: int, canvas: Canvas, fill: tuple[float, float, float, float] | None) -> None:
+        """Blend the splats over a colour, or over what the canvas holds.
 
         Args:
             eye: Number of the view prepared, of the canvas's size.
             canvas: What to draw on.
+            fill: Colour behind the splats, sRGB-encoded and premultiplied. Clearing the canvas before would
+                cost more than half of the drawing on an H200.
         """
         if self._listed is None:
+            if fill is not None:
+                canvas.clear(fill)
             return
         across, down = self._across_down[eye]
         canvas.bind_image()
-        self._bind({4: self._work["footprints"], 5: self._work["ranges"], 6: self._listed})
+        objects.bind_storage(4, self._work["footprints"], self._work["ranges"], self._listed)
         self._blend.set_uint("first_tile", self._tiles(eye))
         self._blend.set_uint("tiles_across", across)
+        self._blend.set_uint("filled", int(fill is not None))
+        self._blend.set("fill", *((0.0, 0.0, 0.0, 0.0) if fill is None else fill))
         self._blend.use()
         gl.dispatch(across * down)
 
@@ -170,7 +188,7 @@ class ComputeTiles:
         programs = (self._project, self._sum, self._offsets, self._list, self._range, self._blend)
         for program in programs:
             program.release()
-        for thing in (self._sort, self._splat_count, self._entries):
+        for thing in (self._sort, self._splat_count, self._entries, self._wanted):
             thing.release()
 
     def _tiles(self, eyes: int) -> int:
@@ -182,7 +200,7 @@ class ComputeTiles:
         per_splat = {"footprints": MAX_EYES * _WORDS, "touched": MAX_EYES, "keys": 1, "values": 1}
         for name, words in per_splat.items():
             work[name].reserve(words * 4 * self.count)
-        self._bind(dict(enumerate((*self._splats.values(), *(work[name] for name in per_splat)))))
+        objects.bind_storage(0, *self._splats.values(), *(work[name] for name in per_splat))
         set_eyes(program, views)
         program.set_uint("count", self.count)
         program.set("viewpoint", *viewpoint)
@@ -195,8 +213,8 @@ class ComputeTiles:
         work["sums"].reserve(max(blocks, 1) * 4)
         for name in ("tiles", "members"):
             work[name].reserve(self._capacity * 4)
-        self._bind({0: ordered, 1: work["touched"], 2: work["sums"], 3: self._entries.buffer})
-        self._bind({4: work["footprints"], 5: work["tiles"], 6: work["members"]})
+        objects.bind_storage(0, ordered, work["touched"], work["sums"], self._entries.buffer)
+        objects.bind_storage(4, work["footprints"], work["tiles"], work["members"])
         for program in (self._sum, self._list):
             program.set_uint("ranks", ranks)
             program.set_uint("count", self.count)
@@ -213,6 +231,7 @@ class ComputeTiles:
         gl.dispatch(1)
         self._list.use()
         gl.dispatch(blocks)
+        self._wanted.send(self._entries.buffer, 4)
 
     def _run_ranges(self, eyes: int) -> None:
         work, tiles = self._work, self._tiles(eyes)
@@ -222,14 +241,22 @@ class ComputeTiles:
         )
         work["ranges"].reserve(8 * (tiles + 1))
         work["ranges"].clear()
-        self._bind({0: self._entries.buffer, 1: keys, 2: work["ranges"]})
+        objects.bind_storage(0, self._entries.buffer, keys, work["ranges"])
         self._range.use()
         objects.dispatch_indirect(self._entries.buffer, ARGUMENTS)
         self._listed = members
 
-    def _list_nothing(self) -> None:
-        self._listed = None
+    def _grow(self, wanted: list[int] | None) -> bool:
+        """Make room for what a list would have held; True when it did not hold all of it."""
+        if wanted is None:
+            return False
+        entries = wanted[0]
+        if entries > _MAX_CAPACITY:
+            raise InvalidInputError("splats", f"{entries} overlaps with tiles", f"at most {_MAX_CAPACITY}")
+        lacked = entries > self._capacity
+        self._capacity = max(self._capacity, entries + entries // 2)
+        return lacked
 
-    def _bind(self, buffers: dict[int, objects.Buffer]) -> None:
-        for binding, buffer in buffers.items():
-            buffer.bind_storage(binding)
+    def _mark(self, name: str) -> None:
+        if self.clock is not None:
+            self.clock.mark(name)

@@ -71,6 +71,10 @@ class Buffer:
         size = self.size - offset if size is None else size
         g.glBindBufferRange(g.GL_SHADER_STORAGE_BUFFER, binding, self._name, offset, size)
 
+    def copy_to(self, name: int, offset: int, size: int) -> None:
+        """Copy ``size`` bytes from ``offset`` on to the start of another buffer object."""
+        gl().glCopyNamedBufferSubData(self._name, name, offset, 0, size)
+
     def clear(self) -> None:
         """Fill it with zeros."""
         g = gl()
@@ -81,11 +85,105 @@ class Buffer:
         g = gl()
         g.glBindBuffer(g.GL_DISPATCH_INDIRECT_BUFFER, self._name)
 
+    @property
+    def name(self) -> int:
+        """OpenGL's, 0 before the first use."""
+        return self._name
+
     def release(self) -> None:
         """Delete the buffer object."""
         if self._name:
             gl().glDeleteBuffers(1, [self._name])
             self._name = self.size = 0
+
+
+class Mailbox:
+    """Brings words from the GPU without waiting for it: a copy that can be read once a fence has passed."""
+
+    def __init__(self, words: int) -> None:
+        g = gl()
+        name = ctypes.c_uint32()
+        g.glCreateBuffers(1, ctypes.byref(name))
+        self._name, self._bytes = int(name.value), 4 * words
+        access = g.GL_MAP_READ_BIT | g.GL_MAP_PERSISTENT_BIT | g.GL_MAP_COHERENT_BIT
+        g.glNamedBufferStorage(self._name, self._bytes, None, access)
+        address = g.glMapNamedBufferRange(self._name, 0, self._bytes, access)
+        self._words = (ctypes.c_uint32 * words).from_address(address)
+        self._fence: Any = None
+
+    def send(self, buffer: Buffer, offset: int) -> None:
+        """Ask for the words from byte ``offset`` of a buffer on, unless others are still under way."""
+        if self._fence is None:
+            g = gl()
+            buffer.copy_to(self._name, offset, self._bytes)
+            g.glMemoryBarrier(g.GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT)
+            self._fence = g.glFenceSync(g.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+
+    def receive(self, wait: bool = False) -> list[int] | None:
+        """The words, if they have come; waiting for them if need be."""
+        if self._fence is None:
+            return None
+        g = gl()
+        patience = 0xFFFF_FFFF if wait else 0  # nanoseconds
+        flags = g.GL_SYNC_FLUSH_COMMANDS_BIT if wait else 0
+        if g.glClientWaitSync(self._fence, flags, patience) not in (
+            g.GL_ALREADY_SIGNALED,
+            g.GL_CONDITION_SATISFIED,
+        ):
+            return None
+        g.glDeleteSync(self._fence)
+        self._fence = None
+        return list(self._words)
+
+    def release(self) -> None:
+        """Delete it."""
+        if self._name:
+            g = gl()
+            if self._fence is not None:
+                g.glDeleteSync(self._fence)
+            g.glDeleteBuffers(1, [self._name])
+            self._name = 0
+
+
+class GpuClock:
+    """Milliseconds that the GPU takes for each named pass, by its own timestamps; reading waits for it."""
+
+    def __init__(self) -> None:
+        self._free: list[int] = []
+        self._marks: list[tuple[str, int]] = []
+
+    def mark(self, name: str) -> None:
+        """A pass of this name ends here; the first mark of a frame only begins."""
+        g = gl()
+        if not self._free:
+            made = (ctypes.c_uint32 * 32)()
+            g.glCreateQueries(g.GL_TIMESTAMP, 32, made)
+            self._free.extend(made)
+        query = self._free.pop()
+        g.glQueryCounter(query, g.GL_TIMESTAMP)
+        self._marks.append((name, query))
+
+    def read(self) -> dict[str, float]:
+        """Milliseconds by pass since the last call, passes of one name summed."""
+        g = gl()
+        passes: dict[str, float] = {}
+        before: int | None = None
+        for name, query in self._marks:
+            value = ctypes.c_uint64()
+            g.glGetQueryObjectui64v(query, g.GL_QUERY_RESULT, ctypes.byref(value))
+            if before is not None:
+                passes[name] = passes.get(name, 0.0) + (value.value - before) / 1e6
+            before = value.value
+            self._free.append(query)
+        self._marks.clear()
+        return passes
+
+    def release(self) -> None:
+        """Delete its queries."""
+        self.read()
+        if self._free:
+            gl().glDeleteQueries(len(self._free), self._free)
+            self._free.clear()
 
 
 class Program:
@@ -111,6 +209,7 @@ class Program:
         }
         self._name = int(g.glCreateProgram())
         self._uniforms: dict[str, int] = {}
+        self._values: dict[str, tuple[float, ...]] = {}
         shaders: list[int] = []
         header = "".join(f"#extension {name} : require\n" for name in extensions)
         header += "".join(f"#define {name} {value}\n" for name, value in (defines or {}).items())
@@ -136,29 +235,40 @@ class Program:
 
     def set(self, uniform: str, *values: float) -> None:
         """Set a float, vec2, vec3 or vec4 by 1 to 4 numbers."""
-        function = getattr(gl(), f"glProgramUniform{len(values)}f")
-        function(self._name, self._location(uniform), *values)
+        if self._differs(uniform, values):
+            function = getattr(gl(), f"glProgramUniform{len(values)}f")
+            function(self._name, self._location(uniform), *values)
 
     def set_uint(self, uniform: str, value: int) -> None:
         """Set an unsigned integer."""
-        gl().glProgramUniform1ui(self._name, self._location(uniform), value)
+        if self._differs(uniform, (value,)):
+            gl().glProgramUniform1ui(self._name, self._location(uniform), value)
 
     def set_ints(self, uniform: str, *values: int) -> None:
         """Set an int or ivec2."""
-        function = getattr(gl(), f"glProgramUniform{len(values)}i")
-        function(self._name, self._location(uniform), *values)
+        if self._differs(uniform, values):
+            function = getattr(gl(), f"glProgramUniform{len(values)}i")
+            function(self._name, self._location(uniform), *values)
 
     def set_matrix(self, uniform: str, matrix: NDArray[np.float64]) -> None:
         """Set a mat4 from a row-major array [4, 4]."""
         rows = np.ascontiguousarray(matrix, np.float32)
-        g = gl()
-        g.glProgramUniformMatrix4fv(self._name, self._location(uniform), 1, g.GL_TRUE, rows)
+        if self._differs(uniform, (*rows.ravel().tolist(),)):
+            g = gl()
+            g.glProgramUniformMatrix4fv(self._name, self._location(uniform), 1, g.GL_TRUE, rows)
 
     def release(self) -> None:
         """Delete the program."""
         if self._name:
             gl().glDeleteProgram(self._name)
             self._name = 0
+
+    def _differs(self, uniform: str, values: tuple[float, ...]) -> bool:
+        """Whether the program holds another value; a call to the driver costs more than the comparison."""
+        if self._values.get(uniform) == values:
+            return False
+        self._values[uniform] = values
+        return True
 
     def _location(self, uniform: str) -> int:
         if uniform not in self._uniforms:
@@ -174,6 +284,13 @@ def _source(file: str) -> str:
 
 def _text(log: bytes | str) -> str:
     return (log.decode(errors="replace") if isinstance(log, bytes) else log).strip()
+
+
+def bind_storage(first: int, *buffers: Buffer) -> None:
+    """Bind whole buffers as the shader storage buffers of this number and those after it, in one call."""
+    g = gl()
+    names = (ctypes.c_uint32 * len(buffers))(*(buffer.name for buffer in buffers))
+    g.glBindBuffersBase(g.GL_SHADER_STORAGE_BUFFER, first, len(buffers), names)
 
 
 def dispatch_indirect(buffer: Buffer, offset: int) -> None:

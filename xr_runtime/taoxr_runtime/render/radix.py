@@ -78,12 +78,6 @@ class Count:
         """Set it from the CPU."""
         self.buffer.write(np.array([count, 0, 0, 0, max(-(-count // block), 1), 1, 1, 0], np.uint32))
 
-    def read_wanted(self) -> int:
-        """Wait for what was asked for, and fetch how many there would be if all had found room."""
-        word = np.empty(1, np.uint32)
-        self.buffer.read(word, 4)
-        return int(word[0])
-
     def release(self) -> None:
         """Delete it."""
         self.buffer.release()
@@ -137,8 +131,7 @@ class RadixSort:
             buffer.reserve(max(capacity, 1) * 4)
         source, target = (keys, values), self._scratch
         for shift in range(0, bits, plan.digit_bits):
-            for binding, buffer in enumerate((count.buffer, *source, *target, self._tallies, self._totals)):
-                buffer.bind_storage(binding)
+            objects.bind_storage(0, count.buffer, *source, *target, self._tallies, self._totals)
             for program in (self._count_program, self._scatter):
                 program.set_uint("shift", shift)
             for program in (self._count_program, self._scan, self._scatter):

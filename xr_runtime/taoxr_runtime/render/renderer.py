@@ -208,29 +208,32 @@ class SplatRenderer:
     ) -> None:
         """Everything on the GPU."""
         given = None if order is None else order.astype(np.uint32, copy=False)
+        # Where the picture is fetched there is no hurry.
+        wait = any(isinstance(target, Canvas) for target in targets)
         viewpoint = camera.centre(views)
         for first in range(0, len(views), MAX_EYES):
             eyes = slice(first, first + MAX_EYES)
             if colors is not None:
                 compute.upload_colors(colors[eyes])
-            compute.prepare(views[eyes], viewpoint, given)
+            compute.prepare(views[eyes], viewpoint, given, wait)
             began = self._passed("prepare", began)
             for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
-                canvas, began = self._begin(first + eye, target, fill, began)
-                compute.raster(eye, canvas)
+                plain = fill if isinstance(fill, tuple) else None
+                canvas, began = self._begin(first + eye, target, None if plain else fill, began)
+                compute.raster(eye, canvas, plain)
                 began = self._end(target, canvas, began)
 
     def _begin(
-        self, number: int, target: Target | Canvas, fill: backgrounds.Fill, began: float
+        self, number: int, target: Target | Canvas, fill: backgrounds.Fill | None, began: float
     ) -> tuple[Canvas, float]:
-        """The canvas of a view, with its background; and when that pass ended."""
+        """The canvas of a view, with its background if it has one; and when that pass ended."""
         if isinstance(target, Canvas):
             canvas = target
         else:
             canvas = self._canvases.get(number, target.width, target.height)
         if isinstance(fill, tuple):
             canvas.clear(fill)
-        else:
+        elif fill is not None:
             canvas.fill(fill)
         return canvas, self._passed("background", began)
 

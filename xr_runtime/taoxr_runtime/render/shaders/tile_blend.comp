@@ -14,6 +14,8 @@ layout(binding = 0) writeonly uniform image2D picture;  // the same texture
 
 uniform uint first_tile;  // of the eye
 uniform uint tiles_across;
+uniform uint filled;  // 1: what is behind is one colour
+uniform vec4 fill;
 
 const float OPAQUE = 1.0 / 1024.0;  // what is behind changes no pixel by more than a quarter of a step
 
@@ -69,7 +71,7 @@ void main() {
     for (int r = 0; r < ROWS; ++r) {
         ivec2 at = first + ivec2(0, r);
         if (at.x < size.x && at.y < size.y) {
-            vec4 under = texelFetch(behind, at, 0);
+            vec4 under = filled == 1u ? fill : texelFetch(behind, at, 0);
             imageStore(picture, at, vec4(sum[r].rgb, 1.0 - sum[r].w) + sum[r].w * under);
         }
     }
