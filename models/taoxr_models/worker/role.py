@@ -70,6 +70,7 @@ _MODULES: Final = {
     "a2bs": "taoxr_models.a2bs.service",
     "ear": "taoxr_models.ear.service",
     "llm": "taoxr_models.llm.service",
+    "motion": "taoxr_models.motion.service",
     "tts": "taoxr_models.tts.service",
 }
 ROLES: Final = tuple(_MODULES)
