@@ -108,7 +108,8 @@ async def test_speech_to_text(ear: str, speech: Speech, rate: int) -> None:
         config = ear_pb2.ListenConfig(sample_rate_hz=rate)
         call = ear_pb2_grpc.EarServiceStub(channel).Listen(listening(config, at_rate(speech, rate), 6400))
         responses = [r async for r in call]
-    assert [r.WhichOneof("payload") for r in responses] == ["speech_started", "speech_stopped", "utterance"]
+    marks = [r.WhichOneof("payload") for r in responses]
+    assert marks == ["speech_started", "speech_sustained", "speech_stopped", "utterance"]
     assert responses[2].utterance.is_final
     assert responses[2].utterance.text.rstrip(".") == TEXT.rstrip(".")
 

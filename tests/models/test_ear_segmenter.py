@@ -10,6 +10,8 @@ from taoxr_models.ear.segmenter import (
     Segmenter,
     SpeechBegan,
     SpeechPaused,
+    SpeechResumed,
+    SpeechSustained,
     UtteranceEnded,
 )
 
@@ -36,6 +38,23 @@ def test_one_utterance() -> None:
     ]
 
 
+def test_speech_that_lasts_is_told_once() -> None:
+    of = Segmenter(16, piece_silence=16, pause=6, confirm=3, max_piece=MAX_PIECE, sustain=7)
+    assert SpeechSustained(0) not in events(of, (0.9, 6), (0.0, 1))
+    assert events(of, (0.9, 20)) == [SpeechSustained(0)]
+    assert SpeechSustained(43) in events(of, (0.0, 16), (0.9, 7))
+
+
+def test_the_endpoint_may_change_in_the_silence() -> None:
+    of = segmenter()
+    assert events(of, (0.9, 10), (0.0, 12)) == [SpeechBegan(0), SpeechPaused(0, 10)]
+    of.endpoint = 11
+    assert events(of, (0.0, 1)) == [PieceEnded(0, 10), UtteranceEnded()]
+    of.endpoint = 30
+    assert events(of, (0.9, 10), (0.0, 29))[-1] == PieceEnded(23, 33)
+    assert events(of, (0.0, 1)) == [UtteranceEnded()]
+
+
 def test_a_click_is_no_speech() -> None:
     assert events(segmenter(), (0.0, 5), (0.9, 2), (0.0, 40)) == []
 
@@ -51,6 +70,7 @@ def test_a_pause_within_an_utterance() -> None:
     assert found == [
         SpeechBegan(0),
         SpeechPaused(0, 10),
+        SpeechResumed(),
         SpeechPaused(0, 30),
         PieceEnded(0, 30),
         UtteranceEnded(),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -83,11 +84,13 @@ TEXTS = [
 def test_what_the_voice_says_is_heard(speak: Speak, open_stream: Open, text: str) -> None:
     pcm = speak(text)
     responses = hear(open_stream(), pcm)
-    assert [r.WhichOneof("payload") for r in responses] == ["speech_started", "speech_stopped", "utterance"]
+    marks = [r.WhichOneof("payload") for r in responses]
+    assert marks == ["speech_started", "speech_sustained", "speech_stopped", "utterance"]
     (final,) = transcripts(responses)
     assert words(final.text) == words(text)
     assert responses[0].speech_started.offset_us == final.start_us
-    assert responses[1].speech_stopped.offset_us == final.end_us
+    assert responses[1].speech_sustained.offset_us == final.start_us
+    assert responses[2].speech_stopped.offset_us == final.end_us
     assert 450_000 <= final.start_us <= 700_000
     end_us = (len(pcm) - 17640) / 22050 * 1e6
     assert end_us - 400_000 <= final.end_us <= end_us + 100_000
@@ -155,6 +158,70 @@ def test_no_words_without_speech(open_stream: Open, kind: str, push_to_talk: boo
     assert stream.end() + work(stream) == []
 
 
+def test_what_is_certain_is_never_taken_back(speak: Speak, open_stream: Open) -> None:
+    responses = hear(open_stream(partials=True), speak(f"{TEXTS[1]} {TEXTS[2]}"))
+    said = [r.utterance for r in responses if r.HasField("utterance")]
+    certain = [u.certain_text for u in said]
+    assert all(u.text.startswith(u.certain_text) for u in said)
+    for before, after in pairwise(certain):
+        assert after.startswith(before)
+    assert len(set(certain)) >= 4  # it grows
+    assert certain[-1] == said[-1].text
+
+
+def test_a_guess_that_was_wrong_is_taken_back(speak: Speak, open_stream: Open) -> None:
+    first, second = speak("What is the capital")[:-17640], speak("of France?")[11025:]
+    pcm = np.concatenate([first, np.zeros(3000, np.int16), second])
+    said = [
+        (u.text, u.is_stable, u.is_final)
+        for r in hear(open_stream(stable_partials=True), pcm, 0.02)
+        if (u := r.utterance).text
+    ]
+    (guess, stable, _), (withdrawn, still_stable, _) = said[:2]
+    assert stable
+    assert not still_stable
+    assert guess == withdrawn
+    final = said[-1]
+    assert final[2]
+    assert words(final[0])[:4] == words(guess)
+
+
+def test_words_come_with_their_times(speak: Speak, open_stream: Open) -> None:
+    pcm = speak(TEXTS[2])
+    (final,) = transcripts(hear(open_stream(word_times=True), pcm))
+    assert [w.text for w in final.words] == final.text.split()
+    assert final.language == "en"
+    edges = [t for w in final.words for t in (w.start_us, w.end_us)]
+    assert edges == sorted(edges)
+    # Loud where words are: no word lies in the half second before or the 0.7 s behind the speech.
+    assert edges[0] >= 200_000
+    assert edges[-1] <= len(pcm) / 22050 * 1e6 - 500_000
+    # "moon" is the sixth of nine words.
+    moon = next(w for w in final.words if "moon" in w.text)
+    assert 0.4 < (moon.start_us - 500_000) / (edges[-1] - 500_000) < 0.75
+
+
+def silence_until_final(stream: EarStream, pcm: np.ndarray) -> int:
+    """Samples at 22,050 Hz from the end of the speech to the final text."""
+    for i in range(0, len(pcm), 441):
+        responses = stream.listen(pcm[i : i + 441]) + work(stream)
+        if final := transcripts(responses):
+            return i - round(final[0].end_us * 22050 / 1e6)
+    pytest.fail("no final")
+
+
+def test_a_whole_sentence_ends_the_turn_sooner(speak: Speak, open_stream: Open) -> None:
+    silence = np.zeros(22050, np.int16)
+    whole = silence_until_final(open_stream(), np.concatenate([speak(TEXTS[0]), silence]))
+    broken = silence_until_final(open_stream(), np.concatenate([speak("I would like to go to the"), silence]))
+    fixed = silence_until_final(
+        open_stream(endpoint_silence_ms=700), np.concatenate([speak(TEXTS[0]), silence])
+    )
+    assert 0.3 < whole / 22050 < 0.45
+    assert 0.85 < broken / 22050 < 1.0
+    assert 0.65 < fixed / 22050 < 0.8
+
+
 def test_push_to_talk_ends_when_told(speak: Speak, open_stream: Open) -> None:
     stream = open_stream(push_to_talk=True)
     pcm = np.concatenate([speak(TEXTS[0]), np.zeros(33075, np.int16), speak(TEXTS[3])])
@@ -162,7 +229,7 @@ def test_push_to_talk_ends_when_told(speak: Speak, open_stream: Open) -> None:
     assert not transcripts(responses)
     responses += stream.end_utterance() + work(stream)
     marks = [r.WhichOneof("payload") for r in responses]
-    assert marks == ["speech_started", "speech_stopped"] * 2 + ["utterance"]
+    assert marks == ["speech_started", "speech_sustained", "speech_stopped"] * 2 + ["utterance"]
     assert words(transcripts(responses)[0].text) == [*words(TEXTS[0]), "yes"]
     # The next utterance is its own.
     again = hear(stream, speak(TEXTS[2]))
@@ -200,12 +267,13 @@ def test_long_speech_is_recognised_in_pieces(speak: Speak, open_stream: Open) ->
     [
         ({"sample_rate_hz": 0}, "config.sample_rate_hz"),
         ({"sample_rate_hz": 96000}, "config.sample_rate_hz"),
+        ({"language": "de"}, "config.language"),
         ({"endpoint_silence_ms": 100}, "config.endpoint_silence_ms"),
         ({"endpoint_silence_ms": -5}, "config.endpoint_silence_ms"),
         ({"endpoint_silence_ms": 60000}, "config.endpoint_silence_ms"),
     ],
 )
-def test_wrong_configs_are_refused(open_stream: Open, config: dict[str, int], field: str) -> None:
+def test_wrong_configs_are_refused(open_stream: Open, config: dict[str, int | str], field: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         open_stream(**config)
     assert caught.value.field == field

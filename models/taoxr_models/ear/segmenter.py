@@ -21,11 +21,23 @@ class SpeechBegan:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechSustained:
+    """The speech that began at `frame` goes on: it is no click."""
+
+    frame: int
+
+
+@dataclass(frozen=True, slots=True)
 class SpeechPaused:
     """It has been silent for a moment: the piece from `start` to `end` may be over."""
 
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechResumed:
+    """The piece was not over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +54,7 @@ class UtteranceEnded:
     """All pieces so far make one utterance."""
 
 
-Event = SpeechBegan | SpeechPaused | PieceEnded | UtteranceEnded
+Event = SpeechBegan | SpeechSustained | SpeechPaused | SpeechResumed | PieceEnded | UtteranceEnded
 
 
 class Segmenter:
@@ -57,21 +69,35 @@ class Segmenter:
         pause: Silence after which the end of the piece is likely; less than `piece_silence`.
         confirm: Frames until speech is certain.
         max_piece: Longest piece.
+        sustain: Frames after which speech is no click; None does not tell.
+
+    Attributes:
+        endpoint: As above; may be changed at any time.
     """
 
     def __init__(
-        self, endpoint: int | None, *, piece_silence: int, pause: int, confirm: int, max_piece: int
+        self,
+        endpoint: int | None,
+        *,
+        piece_silence: int,
+        pause: int,
+        confirm: int,
+        max_piece: int,
+        sustain: int | None = None,
     ) -> None:
-        self._endpoint = endpoint
-        self._piece_silence = piece_silence if endpoint is None else min(piece_silence, endpoint)
-        self._pause = min(pause, self._piece_silence - 1)
+        self.endpoint = endpoint
+        self._piece_silence = piece_silence
+        self._pause = pause
         self._confirm = confirm
+        self._sustain = sustain
         self._max_piece = max_piece
         self._frame = 0
         self._onset: int | None = None  # first frame of speech that is not certain yet
         self._start: int | None = None  # first frame of the open piece
         self._voiced_end = 0
         self._pieces = 0  # ended pieces of the open utterance
+        self._sustained = False
+        self._paused = False
         self._probabilities: list[float] = []  # of the open piece
 
     @property
@@ -110,28 +136,39 @@ class Segmenter:
                 self._onset = None
             elif at - self._onset + 1 >= self._confirm:
                 self._start, self._onset = self._onset, None
+                self._sustained = self._paused = False
                 self._voiced_end = at + 1
                 self._probabilities = [1.0] * (at + 1 - self._start)  # never cut inside the onset
                 return [SpeechBegan(self._start)]
         silence = self._frame - self._voiced_end
         waiting = self._pieces > 0 and self._onset is None
-        if waiting and self._endpoint is not None and silence >= self._endpoint:
+        if waiting and self.endpoint is not None and silence >= self.endpoint:
             return [self._end_utterance()]
         return []
 
     def _inside(self, start: int, at: int, probability: float) -> list[Event]:
         self._probabilities.append(probability)
+        events: list[Event] = []
         if probability >= END_THRESHOLD:
             self._voiced_end = at + 1
+            if self._paused:
+                self._paused = False
+                events.append(SpeechResumed())
+            if self._sustain is not None and not self._sustained and self._frame - start >= self._sustain:
+                self._sustained = True
+                events.append(SpeechSustained(start))
         silence = self._frame - self._voiced_end
-        if silence >= self._piece_silence:
-            events: list[Event] = [self._end_piece(start, self._voiced_end)]
-            if self._endpoint is not None and silence >= self._endpoint:
+        over = self.endpoint is not None and silence >= self.endpoint
+        if over or silence >= self._piece_silence:
+            events.append(self._end_piece(start, self._voiced_end))
+            if over:
                 events.append(self._end_utterance())
-            return events
-        if self._frame - start >= self._max_piece:
-            return [self._cut_piece(start)]
-        return [SpeechPaused(start, self._voiced_end)] if silence == self._pause else []
+        elif self._frame - start >= self._max_piece:
+            events.append(self._cut_piece(start))
+        elif silence == self._pause:
+            self._paused = True
+            events.append(SpeechPaused(start, self._voiced_end))
+        return events
 
     def _end_piece(self, start: int, end: int) -> PieceEnded:
         self._start = None

@@ -6,6 +6,11 @@ puts it on a gRPC stream. The work of the recogniser comes in steps (`EarStream.
 * *required* steps lead to final texts; the audio waits for them, so results come in order;
 * *spare* steps make partials, and a *guess*: when it has been silent for a moment, the piece is recognised
   before its end is certain, so that the final text is there the moment it is. They run when no audio waits.
+
+Recognitions of one piece help each other. What two partials in a row agree on, but for the newest words, is
+certain: it is shown as such and never taken back, because every later recognition begins with it (local
+agreement, Liu et al., "Low-latency sequence-to-sequence speech recognition and translation by partial
+hypothesis selection", 2020). The rest is only likely, and saves the next one time.
 """
 
 import time
@@ -25,26 +30,32 @@ from taoxr.worker.v1.ear_pb2 import (
     Playback,
     SpeechStarted,
     SpeechStopped,
+    SpeechSustained,
     Utterance,
+    Word,
 )
 from taoxr_models.dsp.resample import RATE, To16k, check_rate
+from taoxr_models.ear import end_of_turn, segmenter
 from taoxr_models.ear.avatar_voice import AvatarVoice
 from taoxr_models.ear.recording import Recording
-from taoxr_models.ear.segmenter import PieceEnded, Segmenter, SpeechBegan, SpeechPaused, UtteranceEnded
+from taoxr_models.ear.segmenter import Segmenter
 from taoxr_models.ear.vad import FRAME, VoiceActivity
-from taoxr_models.ear.whisper import Recognition, Whisper
+from taoxr_models.ear.whisper import Hints, Recognition, Whisper
 
-DEFAULT_ENDPOINT_MS: Final = 500
 MIN_ENDPOINT_MS: Final = 200
 MAX_ENDPOINT_MS: Final = 5000
 
 _PIECE_SILENCE_S: Final = 0.5
-_PAUSE_FRAMES: Final = 6
+_PAUSE_FRAMES: Final = 2
 _CONFIRM_FRAMES: Final = 3
+# With the detector's delay a quarter of a second after the onset; most clicks and coughs are shorter.
+_SUSTAIN_FRAMES: Final = 7
 _MAX_PIECE_S: Final = 14.0
 # Audio kept on both sides of what the detector calls speech: it is late on soft beginnings and endings.
 _BEFORE: Final = round(0.3 * RATE)
 _AFTER: Final = _PAUSE_FRAMES * FRAME
+# The newest words of a partial may have been cut off in the middle, so the next one may hear others.
+_NEWEST_WORDS: Final = 2
 _PARTIAL_EVERY: Final = round(0.5 * RATE)
 # On a busy machine partials become rarer, so that they do not take all of it from the final text.
 _PARTIAL_REST: Final = round(0.25 * RATE)
@@ -82,12 +93,19 @@ class _Utterance:
     start: int | None = None
     end: int = 0
     texts: list[str] = field(default_factory=list[str])
+    words: list[Word] = field(default_factory=list[Word])
+    language: str = ""
     compute_us: int = 0
 
     def add(self, job: _Job) -> None:
+        recognition = job.recognition
         self.compute_us += job.compute_us
-        if job.recognition.text:
-            self.texts.append(job.recognition.text)
+        self.language = recognition.language
+        if recognition.text:
+            self.texts.append(recognition.text)
+        for word in recognition.words:
+            start, end = (_us(job.start) + round(s * 1e6) for s in (word.start_s, word.end_s))
+            self.words.append(Word(text=word.text, start_us=start, end_us=end))
 
 
 @dataclass(frozen=True)
@@ -123,10 +141,11 @@ class EarStream:
 
     def __init__(self, config: ListenConfig, vad: Module, whisper: Whisper) -> None:
         check_rate(config.sample_rate_hz, "config.sample_rate_hz")
-        endpoint_ms = config.endpoint_silence_ms or DEFAULT_ENDPOINT_MS
-        if not MIN_ENDPOINT_MS <= endpoint_ms <= MAX_ENDPOINT_MS:
+        endpoint_ms = config.endpoint_silence_ms
+        if endpoint_ms and not MIN_ENDPOINT_MS <= endpoint_ms <= MAX_ENDPOINT_MS:
             expected = f"{MIN_ENDPOINT_MS} to {MAX_ENDPOINT_MS}, or 0"
             raise InvalidInputError("config.endpoint_silence_ms", endpoint_ms, expected)
+        whisper.check_language(config.language or None, "config.language")
         self.sample_rate_hz = config.sample_rate_hz
         self._whisper = whisper
         self._partials = config.partials
@@ -134,12 +153,18 @@ class EarStream:
         self._resampler = To16k(config.sample_rate_hz)
         self._activity = VoiceActivity(vad)
         self._avatar = None if config.echo_cancelled else AvatarVoice()
+        self._language = config.language or None
+        self._word_times = config.word_times
+        # The caller's own silence holds whatever was said.
+        self._adaptive = not endpoint_ms and not config.push_to_talk
+        endpoint_s = endpoint_ms / 1000 if endpoint_ms else end_of_turn.UNKNOWN_S
         self._segmenter = Segmenter(
-            None if config.push_to_talk else _frames(endpoint_ms / 1000),
+            None if config.push_to_talk else _frames(endpoint_s),
             piece_silence=_frames(_PIECE_SILENCE_S),
             pause=_PAUSE_FRAMES,
             confirm=_CONFIRM_FRAMES,
             max_piece=_frames(_MAX_PIECE_S),
+            sustain=_SUSTAIN_FRAMES,
         )
         self._recording = Recording()
         self._analysed = 0  # samples that the detector has seen
@@ -150,6 +175,9 @@ class EarStream:
         self._guess: _Job | None = None  # finished or running recognition up to a pause
         self._next_partial = 0
         self._told = ("", False)  # newest partial, and whether it was stable
+        # Tokens of the open piece: those of the newest partial, and those that stay.
+        self._newest: tuple[int, ...] = ()
+        self._certain: tuple[int, ...] = ()
 
     @property
     def must_work(self) -> bool:
@@ -219,8 +247,11 @@ class EarStream:
                 self._required.popleft()
                 text = " ".join(utterance.texts)
                 if self._is_echo(utterance, text, end):
-                    text = ""
-                return [self._transcript(utterance, text, end, utterance.compute_us)]
+                    return [self._transcript(utterance, "", end, utterance.compute_us)]
+                final = self._transcript(utterance, text, end, utterance.compute_us)
+                final.utterance.certain_text, final.utterance.language = text, utterance.language
+                final.utterance.words.extend(utterance.words)
+                return [final]
 
     def _work_spare(self) -> list[ListenResponse]:
         job = self._spare
@@ -231,17 +262,38 @@ class EarStream:
             return []
         self._spare = None
         self._next_partial = max(self._next_partial, self._analysed + _PARTIAL_REST)
-        text = " ".join([*self._utterance.texts, *([job.recognition.text] if job.recognition.text else [])])
+        self._agree(tuple(job.recognition.tokens))
+        text = _joined(self._utterance.texts, job.recognition.text)
+        if job.stable and self._adaptive:
+            self._segmenter.endpoint = _frames(end_of_turn.silence_s(text))
         told = (text, job.stable)
         wanted = self._partials or (self._stable_partials and job.stable)
         if not wanted or not text or told in (self._told, (self._told[0], False)):
             return []
         if self._is_echo(self._utterance, text, self._analysed):
             return []
-        self._told = told
-        partial = self._transcript(self._utterance, text, self._analysed, job.compute_us, final=False)
-        partial.utterance.is_stable = job.stable
-        return [partial]
+        return [self._partial(text, job.compute_us, stable=job.stable)]
+
+    def _agree(self, tokens: tuple[int, ...]) -> None:
+        """Keeps what this partial and the one before have in common, without their newest words."""
+        if self._partials:
+            common = next(
+                (i for i, (a, b) in enumerate(zip(tokens, self._newest, strict=False)) if a != b),
+                min(len(tokens), len(self._newest)),
+            )
+            starts = self._whisper.word_starts(tokens)
+            kept = max((s for s in starts[: len(starts) - _NEWEST_WORDS] if s <= common), default=0)
+            if kept > len(self._certain):
+                self._certain = tokens[:kept]
+        self._newest = tokens
+
+    def _partial(self, text: str, compute_us: int, *, stable: bool) -> ListenResponse:
+        self._told = (text, stable)
+        partial = self._transcript(self._utterance, text, self._analysed, compute_us, final=False)
+        partial.utterance.is_stable = stable
+        certain = self._whisper.decode(list(self._certain))
+        partial.utterance.certain_text = _joined(self._utterance.texts, certain)
+        return partial
 
     def _is_echo(self, utterance: _Utterance, text: str, end: int) -> bool:
         start = utterance.opened if utterance.start is None else utterance.start
@@ -249,24 +301,37 @@ class EarStream:
 
     def _on_event(self, event: object) -> Generator[ListenResponse]:
         match event:
-            case SpeechBegan(frame):
+            case segmenter.SpeechBegan(frame):
                 at = frame * FRAME
                 if self._utterance.start is None:
                     self._utterance.start = at
+                self._reset_endpoint()
                 self._next_partial = self._analysed + _PARTIAL_EVERY
                 yield ListenResponse(speech_started=SpeechStarted(offset_us=_us(at)))
-            case SpeechPaused(start, end):
+            case segmenter.SpeechSustained(frame):
+                yield ListenResponse(speech_sustained=SpeechSustained(offset_us=_us(frame * FRAME)))
+            case segmenter.SpeechResumed():
+                self._reset_endpoint()
+                if self._guess is not None:
+                    self._guess.stable = False
+                if self._told[1]:  # nobody shall rely on it any more
+                    yield self._partial(self._told[0], 0, stable=False)
+            case segmenter.SpeechPaused(start, end):
                 self._guess = self._spare = self._job(*self._span(start, end))
                 self._guess.stable = True
                 self._next_partial = self._analysed + _PARTIAL_EVERY
-            case PieceEnded(start, end, cut):
+            case segmenter.PieceEnded(start, end, cut):
                 self._end_piece(start, end, cut)
                 if not cut:
                     yield ListenResponse(speech_stopped=SpeechStopped(offset_us=_us(end * FRAME)))
-            case UtteranceEnded():
+            case segmenter.UtteranceEnded():
                 self._close_utterance()
             case _:
                 raise AssertionError(event)
+
+    def _reset_endpoint(self) -> None:
+        if self._adaptive:
+            self._segmenter.endpoint = _frames(end_of_turn.UNKNOWN_S)
 
     def _span(self, start: int, end: int) -> tuple[int, int]:
         """Samples to recognise for a piece: its frames and a little more, but nothing twice."""
@@ -283,6 +348,7 @@ class EarStream:
             same = guess is not None and (guess.start, guess.end) == (first, last)
             job = guess if guess is not None and same else self._job(first, last)
             self._required.append(_Piece(self._utterance, job))
+        self._newest = self._certain = ()
         self._floor = last if cut else end * FRAME
         self._next_partial = self._analysed + _PARTIAL_EVERY
 
@@ -302,7 +368,13 @@ class EarStream:
             self._spare = self._job(first, self._analysed)
 
     def _job(self, start: int, end: int) -> _Job:
-        return _Job(start, end, self._whisper.recognise(self._recording.cut(start, end)))
+        hints = Hints(
+            certain=self._certain,
+            likely=self._newest[len(self._certain) :],
+            language=self._language,
+            word_times=self._word_times,
+        )
+        return _Job(start, end, self._whisper.recognise(self._recording.cut(start, end), hints))
 
     def _needed_from(self) -> int:
         start = self._segmenter.piece_start
@@ -318,3 +390,7 @@ class EarStream:
                 text=text, is_final=final, start_us=_us(start), end_us=_us(end), compute_us=compute_us
             )
         )
+
+
+def _joined(texts: list[str], text: str) -> str:
+    return " ".join([*texts, text] if text else texts)

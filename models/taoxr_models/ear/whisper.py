@@ -10,7 +10,7 @@ transformers via speculative decoding", 2023), which leaves the result what it w
 """
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -121,15 +121,15 @@ class Whisper:
         """As `recognise`, from a log-mel spectrogram [1, bands, 2 s] with so much audio in front."""
         return Recognition(self, iter([mel]), seconds, Hints())
 
-    def check_language(self, language: str | None) -> None:
-        """Refuses a language that the model does not know.
+    def check_language(self, language: str | None, field: str = "language") -> None:
+        """Refuses a language that the model does not know; `field` names it in the error.
 
         Raises:
             InvalidInputError: It does not.
         """
         if language is not None and language not in (self.languages or ("en",)):
             expected = ", ".join(sorted(self.languages)) or "en: the model knows English only"
-            raise InvalidInputError("language", language, expected)
+            raise InvalidInputError(field, language, expected)
 
     def prompt(self, language: str) -> list[int]:
         """Tokens before the text, after the first."""
@@ -140,6 +140,11 @@ class Whisper:
     def decode(self, tokens: list[int]) -> str:
         """Text of tokens."""
         return self._tokenizer.decode(tokens).strip()
+
+    def word_starts(self, tokens: Sequence[int]) -> list[int]:
+        """Indices of the tokens that begin a word, the first one included."""
+        pieces = self.pieces(list(tokens))
+        return [i for i, piece in enumerate(pieces) if i == 0 or piece.startswith(" ")]
 
     def pieces(self, tokens: list[int]) -> list[str]:
         """What each token adds to the text; characters of several tokens come with their last one."""

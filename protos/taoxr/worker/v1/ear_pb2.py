@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/ear.proto\x12\x0ftaoxr.worker.v1\"\x84\x02\n\rListenRequest\x12/\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1d.taoxr.worker.v1.ListenConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x12;\n\x10\x65nd_of_utterance\x18\x03 \x01(\x0b\x32\x1f.taoxr.worker.v1.EndOfUtteranceH\x00\x12-\n\x08playback\x18\x04 \x01(\x0b\x32\x19.taoxr.worker.v1.PlaybackH\x00\x12<\n\x10playback_stopped\x18\x05 \x01(\x0b\x32 .taoxr.worker.v1.PlaybackStoppedH\x00\x42\t\n\x07payload\"\x9c\x01\n\x0cListenConfig\x12\x16\n\x0esample_rate_hz\x18\x01 \x01(\x05\x12\x14\n\x0cpush_to_talk\x18\x02 \x01(\x08\x12\x10\n\x08partials\x18\x03 \x01(\x08\x12\x1b\n\x13\x65ndpoint_silence_ms\x18\x04 \x01(\x05\x12\x16\n\x0e\x65\x63ho_cancelled\x18\x05 \x01(\x08\x12\x17\n\x0fstable_partials\x18\x06 \x01(\x08\"\x10\n\x0e\x45ndOfUtterance\"P\n\x08Playback\x12\x0b\n\x03pcm\x18\x01 \x01(\x0c\x12\x16\n\x0esample_rate_hz\x18\x02 \x01(\x05\x12\x11\n\toffset_us\x18\x03 \x01(\x03\x12\x0c\n\x04text\x18\x04 \x01(\t\"$\n\x0fPlaybackStopped\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\xc0\x01\n\x0eListenResponse\x12\x38\n\x0espeech_started\x18\x01 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStartedH\x00\x12\x38\n\x0espeech_stopped\x18\x02 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStoppedH\x00\x12/\n\tutterance\x18\x03 \x01(\x0b\x32\x1a.taoxr.worker.v1.UtteranceH\x00\x42\t\n\x07payload\"\"\n\rSpeechStarted\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\"\n\rSpeechStopped\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"t\n\tUtterance\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08is_final\x18\x02 \x01(\x08\x12\x10\n\x08start_us\x18\x03 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x04 \x01(\x03\x12\x12\n\ncompute_us\x18\x05 \x01(\x03\x12\x11\n\tis_stable\x18\x06 \x01(\x08\x32[\n\nEarService\x12M\n\x06Listen\x12\x1e.taoxr.worker.v1.ListenRequest\x1a\x1f.taoxr.worker.v1.ListenResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/ear.proto\x12\x0ftaoxr.worker.v1\"\x84\x02\n\rListenRequest\x12/\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1d.taoxr.worker.v1.ListenConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x12;\n\x10\x65nd_of_utterance\x18\x03 \x01(\x0b\x32\x1f.taoxr.worker.v1.EndOfUtteranceH\x00\x12-\n\x08playback\x18\x04 \x01(\x0b\x32\x19.taoxr.worker.v1.PlaybackH\x00\x12<\n\x10playback_stopped\x18\x05 \x01(\x0b\x32 .taoxr.worker.v1.PlaybackStoppedH\x00\x42\t\n\x07payload\"\xc2\x01\n\x0cListenConfig\x12\x16\n\x0esample_rate_hz\x18\x01 \x01(\x05\x12\x14\n\x0cpush_to_talk\x18\x02 \x01(\x08\x12\x10\n\x08partials\x18\x03 \x01(\x08\x12\x1b\n\x13\x65ndpoint_silence_ms\x18\x04 \x01(\x05\x12\x16\n\x0e\x65\x63ho_cancelled\x18\x05 \x01(\x08\x12\x17\n\x0fstable_partials\x18\x06 \x01(\x08\x12\x10\n\x08language\x18\x07 \x01(\t\x12\x12\n\nword_times\x18\x08 \x01(\x08\"\x10\n\x0e\x45ndOfUtterance\"P\n\x08Playback\x12\x0b\n\x03pcm\x18\x01 \x01(\x0c\x12\x16\n\x0esample_rate_hz\x18\x02 \x01(\x05\x12\x11\n\toffset_us\x18\x03 \x01(\x03\x12\x0c\n\x04text\x18\x04 \x01(\t\"$\n\x0fPlaybackStopped\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\xfe\x01\n\x0eListenResponse\x12\x38\n\x0espeech_started\x18\x01 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStartedH\x00\x12\x38\n\x0espeech_stopped\x18\x02 \x01(\x0b\x32\x1e.taoxr.worker.v1.SpeechStoppedH\x00\x12/\n\tutterance\x18\x03 \x01(\x0b\x32\x1a.taoxr.worker.v1.UtteranceH\x00\x12<\n\x10speech_sustained\x18\x04 \x01(\x0b\x32 .taoxr.worker.v1.SpeechSustainedH\x00\x42\t\n\x07payload\"\"\n\rSpeechStarted\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\"\n\rSpeechStopped\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"$\n\x0fSpeechSustained\x12\x11\n\toffset_us\x18\x01 \x01(\x03\"\xc2\x01\n\tUtterance\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08is_final\x18\x02 \x01(\x08\x12\x10\n\x08start_us\x18\x03 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x04 \x01(\x03\x12\x12\n\ncompute_us\x18\x05 \x01(\x03\x12\x11\n\tis_stable\x18\x06 \x01(\x08\x12\x14\n\x0c\x63\x65rtain_text\x18\x07 \x01(\t\x12$\n\x05words\x18\x08 \x03(\x0b\x32\x15.taoxr.worker.v1.Word\x12\x10\n\x08language\x18\t \x01(\t\"6\n\x04Word\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08start_us\x18\x02 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x03 \x01(\x03\x32[\n\nEarService\x12M\n\x06Listen\x12\x1e.taoxr.worker.v1.ListenRequest\x1a\x1f.taoxr.worker.v1.ListenResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,21 +34,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTENREQUEST']._serialized_start=47
   _globals['_LISTENREQUEST']._serialized_end=307
   _globals['_LISTENCONFIG']._serialized_start=310
-  _globals['_LISTENCONFIG']._serialized_end=466
-  _globals['_ENDOFUTTERANCE']._serialized_start=468
-  _globals['_ENDOFUTTERANCE']._serialized_end=484
-  _globals['_PLAYBACK']._serialized_start=486
-  _globals['_PLAYBACK']._serialized_end=566
-  _globals['_PLAYBACKSTOPPED']._serialized_start=568
-  _globals['_PLAYBACKSTOPPED']._serialized_end=604
-  _globals['_LISTENRESPONSE']._serialized_start=607
-  _globals['_LISTENRESPONSE']._serialized_end=799
-  _globals['_SPEECHSTARTED']._serialized_start=801
-  _globals['_SPEECHSTARTED']._serialized_end=835
-  _globals['_SPEECHSTOPPED']._serialized_start=837
-  _globals['_SPEECHSTOPPED']._serialized_end=871
-  _globals['_UTTERANCE']._serialized_start=873
-  _globals['_UTTERANCE']._serialized_end=989
-  _globals['_EARSERVICE']._serialized_start=991
-  _globals['_EARSERVICE']._serialized_end=1082
+  _globals['_LISTENCONFIG']._serialized_end=504
+  _globals['_ENDOFUTTERANCE']._serialized_start=506
+  _globals['_ENDOFUTTERANCE']._serialized_end=522
+  _globals['_PLAYBACK']._serialized_start=524
+  _globals['_PLAYBACK']._serialized_end=604
+  _globals['_PLAYBACKSTOPPED']._serialized_start=606
+  _globals['_PLAYBACKSTOPPED']._serialized_end=642
+  _globals['_LISTENRESPONSE']._serialized_start=645
+  _globals['_LISTENRESPONSE']._serialized_end=899
+  _globals['_SPEECHSTARTED']._serialized_start=901
+  _globals['_SPEECHSTARTED']._serialized_end=935
+  _globals['_SPEECHSTOPPED']._serialized_start=937
+  _globals['_SPEECHSTOPPED']._serialized_end=971
+  _globals['_SPEECHSUSTAINED']._serialized_start=973
+  _globals['_SPEECHSUSTAINED']._serialized_end=1009
+  _globals['_UTTERANCE']._serialized_start=1012
+  _globals['_UTTERANCE']._serialized_end=1206
+  _globals['_WORD']._serialized_start=1208
+  _globals['_WORD']._serialized_end=1262
+  _globals['_EARSERVICE']._serialized_start=1264
+  _globals['_EARSERVICE']._serialized_end=1355
 # @@protoc_insertion_point(module_scope)

@@ -3,8 +3,10 @@
 isort:skip_file
 """
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -70,17 +72,25 @@ class ListenConfig(_message.Message):
     ENDPOINT_SILENCE_MS_FIELD_NUMBER: _builtins.int
     ECHO_CANCELLED_FIELD_NUMBER: _builtins.int
     STABLE_PARTIALS_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    WORD_TIMES_FIELD_NUMBER: _builtins.int
     sample_rate_hz: _builtins.int
     """8000 to 48000; the ear resamples to 16000."""
     push_to_talk: _builtins.bool
     """True: utterances end only with end_of_utterance."""
     partials: _builtins.bool
     endpoint_silence_ms: _builtins.int
-    """Silence that ends an utterance, in milliseconds; 0 means the default."""
+    """Silence that ends an utterance, in milliseconds, 200 to 5000; 0: short after a whole sentence, longer
+    after an unfinished one.
+    """
     echo_cancelled: _builtins.bool
     """True: the caller's audio holds no echo of `playback`, which is then ignored."""
     stable_partials: _builtins.bool
     """True: partials that are stable come even when `partials` is false."""
+    language: _builtins.str
+    """Code of the language such as "en"; empty lets a multilingual model find out."""
+    word_times: _builtins.bool
+    """True: final transcripts come with the times of their words."""
     def __init__(
         self,
         *,
@@ -90,10 +100,12 @@ class ListenConfig(_message.Message):
         endpoint_silence_ms: _builtins.int = ...,
         echo_cancelled: _builtins.bool = ...,
         stable_partials: _builtins.bool = ...,
+        language: _builtins.str = ...,
+        word_times: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["echo_cancelled", b"echo_cancelled", "endpoint_silence_ms", b"endpoint_silence_ms", "partials", b"partials", "push_to_talk", b"push_to_talk", "sample_rate_hz", b"sample_rate_hz", "stable_partials", b"stable_partials"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["echo_cancelled", b"echo_cancelled", "endpoint_silence_ms", b"endpoint_silence_ms", "language", b"language", "partials", b"partials", "push_to_talk", b"push_to_talk", "sample_rate_hz", b"sample_rate_hz", "stable_partials", b"stable_partials", "word_times", b"word_times"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -177,24 +189,28 @@ class ListenResponse(_message.Message):
     SPEECH_STARTED_FIELD_NUMBER: _builtins.int
     SPEECH_STOPPED_FIELD_NUMBER: _builtins.int
     UTTERANCE_FIELD_NUMBER: _builtins.int
+    SPEECH_SUSTAINED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def speech_started(self) -> Global___SpeechStarted: ...
     @_builtins.property
     def speech_stopped(self) -> Global___SpeechStopped: ...
     @_builtins.property
     def utterance(self) -> Global___Utterance: ...
+    @_builtins.property
+    def speech_sustained(self) -> Global___SpeechSustained: ...
     def __init__(
         self,
         *,
         speech_started: Global___SpeechStarted | None = ...,
         speech_stopped: Global___SpeechStopped | None = ...,
         utterance: Global___Utterance | None = ...,
+        speech_sustained: Global___SpeechSustained | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_started", b"speech_started", "speech_stopped", b"speech_stopped", "utterance", b"utterance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_started", b"speech_started", "speech_stopped", b"speech_stopped", "speech_sustained", b"speech_sustained", "utterance", b"utterance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_started", b"speech_started", "speech_stopped", b"speech_stopped", "utterance", b"utterance"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "speech_started", b"speech_started", "speech_stopped", b"speech_stopped", "speech_sustained", b"speech_sustained", "utterance", b"utterance"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["speech_started", "speech_stopped", "utterance"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["speech_started", "speech_stopped", "utterance", "speech_sustained"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -240,6 +256,28 @@ class SpeechStopped(_message.Message):
 Global___SpeechStopped: _TypeAlias = SpeechStopped  # noqa: Y015
 
 @_typing.final
+class SpeechSustained(_message.Message):
+    """Speech that goes on for a moment: no click. At most once between `speech_started` and `speech_stopped`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OFFSET_US_FIELD_NUMBER: _builtins.int
+    offset_us: _builtins.int
+    """Where it began, in microseconds since the first sample of the stream."""
+    def __init__(
+        self,
+        *,
+        offset_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offset_us", b"offset_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SpeechSustained: _TypeAlias = SpeechSustained  # noqa: Y015
+
+@_typing.final
 class Utterance(_message.Message):
     """A partial or final transcript. A final one with empty text means that no speech of the user was found."""
 
@@ -251,6 +289,9 @@ class Utterance(_message.Message):
     END_US_FIELD_NUMBER: _builtins.int
     COMPUTE_US_FIELD_NUMBER: _builtins.int
     IS_STABLE_FIELD_NUMBER: _builtins.int
+    CERTAIN_TEXT_FIELD_NUMBER: _builtins.int
+    WORDS_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     is_final: _builtins.bool
     start_us: _builtins.int
@@ -259,6 +300,14 @@ class Utterance(_message.Message):
     """Time the recogniser took for this result, in microseconds."""
     is_stable: _builtins.bool
     """Of a partial: it was made after a short silence, and becomes the final one unless the user goes on."""
+    certain_text: _builtins.str
+    """What later transcripts of the utterance, the final one included, are certain to begin with."""
+    language: _builtins.str
+    """Code of the language."""
+    @_builtins.property
+    def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___Word]:
+        """Of a final one: words with their times, if ListenConfig.word_times."""
+
     def __init__(
         self,
         *,
@@ -268,11 +317,41 @@ class Utterance(_message.Message):
         end_us: _builtins.int = ...,
         compute_us: _builtins.int = ...,
         is_stable: _builtins.bool = ...,
+        certain_text: _builtins.str = ...,
+        words: _abc.Iterable[Global___Word] | None = ...,
+        language: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["compute_us", b"compute_us", "end_us", b"end_us", "is_final", b"is_final", "is_stable", b"is_stable", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["certain_text", b"certain_text", "compute_us", b"compute_us", "end_us", b"end_us", "is_final", b"is_final", "is_stable", b"is_stable", "language", b"language", "start_us", b"start_us", "text", b"text", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Utterance: _TypeAlias = Utterance  # noqa: Y015
+
+@_typing.final
+class Word(_message.Message):
+    """A word as it is written, without white space; times in microseconds since the first sample of the stream."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    START_US_FIELD_NUMBER: _builtins.int
+    END_US_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    start_us: _builtins.int
+    end_us: _builtins.int
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        start_us: _builtins.int = ...,
+        end_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_us", b"end_us", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Word: _TypeAlias = Word  # noqa: Y015
