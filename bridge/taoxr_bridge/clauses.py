@@ -12,14 +12,18 @@ from typing import Final
 MAX_CHARS: Final = 400
 # From this length on a comma is good enough to end a clause.
 _LONG_CHARS: Final = 140
-# The first clause ends at a comma after this many words, and anywhere after `_FIRST_MOST` words.
+# Words of the first clause: at least so many before a comma, before a joint, and anywhere.
+_COMMA_WORDS: Final = 3
 _FIRST_LEAST: Final = 4
 _FIRST_MOST: Final = 8
 
 _SENTENCE: Final = re.compile(r"[.!?…]+[\"'”’)\]]*$")
-_COMMA: Final = re.compile(r"[,;:–—][\"'”’)\]]*$")
+_COMMA: Final = re.compile(r"[,;:–—，；：、][\"'”’)\]]*$")
 # Full-width punctuation ends a clause without a space after it.
 _FULL_WIDTH: Final = "。！？"
+_FULL_WIDTH_COMMAS: Final = "，；：、"
+# Writing without spaces: about two of these make a word.
+_IDEOGRAPH: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ABBREVIATIONS: Final = frozenset(
     (
         *("mr.", "mrs.", "ms.", "dr.", "prof.", "st.", "sr.", "jr.", "vs.", "no.", "fig.", "approx."),
@@ -28,11 +32,25 @@ _ABBREVIATIONS: Final = frozenset(
 )
 _INITIAL: Final = re.compile(r"[\"'“‘(\[]*[A-Z]\.$")
 _LIST_NUMBER: Final = re.compile(r"\d{1,3}\.$")
-# A forced cut falls before one of these if it can: the voice may pause there.
+# The voice may pause before one of these.
 _JOINTS: Final = frozenset(
     (
-        *("and", "but", "or", "so", "because", "that", "which", "who", "when", "where", "while", "if"),
-        *("to", "for", "with", "from", "in", "on", "at", "of", "as", "by", "like"),
+        *("but", "so", "because", "that", "which", "who", "when", "where", "while", "if", "although"),
+        *("to", "for", "with", "from", "in", "on", "at", "as", "by", "into", "through", "during"),
+    )
+)
+# Before these only if much follows: "joy | and relaxation" is torn apart.
+_WEAK_JOINTS: Final = frozenset(("and", "or"))
+_MUCH: Final = 4
+# No pause before these: they belong to the word before.
+_ENCLITICS: Final = frozenset((*_WEAK_JOINTS, "of", "like", "than", "too", "also"))
+# No pause after these: the next word belongs to them.
+_BINDERS: Final = frozenset(
+    (
+        *("a", "an", "the", "my", "your", "our", "their", "his", "her", "its", "this", "these", "some"),
+        *("every", "each", "any", "all"),
+        *("very", "more", "most", "is", "are", "was", "were", "can", "will", "not", "no", "i", "you", "we"),
+        *("he", "she", "it", "they", "dr.", "mr.", "mrs.", "ms.", *_JOINTS, *_ENCLITICS),
     )
 )
 
@@ -67,7 +85,8 @@ class Chunker:
     def _cut_before(self, char: str) -> int:
         """Where to cut the collected text now that `char` follows it, or 0."""
         text = self._text
-        if text and not char.isspace() and (text[-1].isspace() or text[-1] in _FULL_WIDTH):
+        full_width = _FULL_WIDTH + _FULL_WIDTH_COMMAS
+        if text and not char.isspace() and (text[-1].isspace() or text[-1] in full_width):
             cut = self._cut_at_word(text.rstrip())
             if cut:
                 return cut
@@ -84,11 +103,10 @@ class Chunker:
             return 0
         if "\n" in self._text[len(text) :] or text[-1] in _FULL_WIDTH or _ends_sentence(words):
             return whole
-        if _COMMA.search(text) and (len(text) >= _LONG_CHARS or (self._first and len(words) >= _FIRST_LEAST)):
+        many = len(words) + len(_IDEOGRAPH.findall(text)) // 2
+        if _COMMA.search(text) and (len(text) >= _LONG_CHARS or (self._first and many >= _COMMA_WORDS)):
             return whole
-        if self._first and len(words) >= _FIRST_MOST:
-            return _joint(self._text) or whole
-        return 0
+        return _early_cut(self._text) if self._first else 0
 
 
 def _ends_sentence(words: list[str]) -> bool:
@@ -101,10 +119,17 @@ def _ends_sentence(words: list[str]) -> bool:
     return not (len(words) == 1 and _LIST_NUMBER.match(last))
 
 
-def _joint(text: str) -> int:
-    """Start of the last word that a pause may come before, at least `_FIRST_LEAST` words in; or 0."""
+def _early_cut(text: str) -> int:
+    """Where a first clause may end that nothing else ends, one word later at the latest; or 0."""
     starts = [m.start() for m in re.finditer(r"\S+", text)]
-    for start in reversed(starts[_FIRST_LEAST:]):
-        if text[start:].split(maxsplit=1)[0].lower() in _JOINTS:
-            return start
-    return 0
+    words = [word.lower() for word in text.split()]
+    if len(words) > _FIRST_LEAST and words[-1] in _JOINTS and words[-2] not in _BINDERS:
+        return starts[-1]
+    if len(words) <= _FIRST_MOST:
+        return 0
+    places = range(_FIRST_MOST, _FIRST_LEAST - 1, -1)
+    for i in places:
+        if words[i] in _WEAK_JOINTS and len(words) - i >= _MUCH:
+            return starts[i]
+    unbound = (i for i in places if words[i] not in _ENCLITICS and words[i - 1] not in _BINDERS)
+    return starts[next(unbound, _FIRST_MOST)]

@@ -1,6 +1,7 @@
 """An answer that is prepared before it is certain that the user has finished."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 
 import structlog
@@ -34,6 +35,11 @@ class Held:
         while self._waiting:
             await self._send(self._waiting.pop(0))
         self._released = True
+
+
+def same_words(a: str, b: str) -> bool:
+    """Whether two texts differ at most in upper and lower case, punctuation and white space."""
+    return re.findall(r"\w+", a.casefold()) == re.findall(r"\w+", b.casefold())
 
 
 class Draft:

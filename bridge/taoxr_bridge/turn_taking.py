@@ -11,7 +11,9 @@ import structlog
 from taoxr.errors import TaoxrError
 from taoxr.rpc import status_of
 from taoxr.v1 import conversation_pb2 as pb
-from taoxr_bridge.draft import Draft, Held
+from taoxr.v1 import tools_pb2
+from taoxr_bridge.body import Body
+from taoxr_bridge.draft import Draft, Held, same_words
 from taoxr_bridge.ear import Ear
 from taoxr_bridge.mind import Mind
 from taoxr_bridge.outbox import Outbox
@@ -44,6 +46,7 @@ class TurnTaking:
 
     Attributes:
         ear: Hears what is played, so that it can tell echo from the user; None without a microphone.
+        body: Learns where a turn was stopped; None without one.
     """
 
     _tasks: asyncio.TaskGroup
@@ -53,6 +56,7 @@ class TurnTaking:
         self, origin: Origin, mind: Mind, voice: Voice, keeper: Keeper, outbox: Outbox, lead_us: int
     ) -> None:
         self.ear: Ear | None = None
+        self.body: Body | None = None
         self._mind = mind
         self._voice = voice
         self._keeper = keeper
@@ -109,6 +113,11 @@ class TurnTaking:
         speaking = self._active()
         return self._epoch, self._turns, None if speaking is None else speaking.turn
 
+    def position_us(self) -> int:
+        """How much of the turn that runs was heard; 0 when none does."""
+        speaking = self._active()
+        return 0 if speaking is None else speaking.turn.pacer.position_us()
+
     def next_turn_id(self) -> str:
         """Name for a new turn."""
         self._turns += 1
@@ -124,7 +133,7 @@ class TurnTaking:
             self._cut = ""
             self._mind.history.add_user(user_text)
             draft = self._draft
-            if draft is not None and (draft.text, draft.turn.turn_id) == (user_text, turn_id):
+            if draft is not None and draft.turn.turn_id == turn_id and same_words(draft.text, user_text):
                 self._draft = None
                 draft.turn.stages.join(stages)
                 self._start(draft.turn, draft.publish())
@@ -136,7 +145,7 @@ class TurnTaking:
     async def prepare(self, user_text: str, turn_id: str) -> None:
         """The user has probably said that: drafts the answer. An empty text drops the draft."""
         async with self._turn_lock:
-            if self._draft is not None and self._draft.text == user_text:
+            if self._draft is not None and user_text and same_words(self._draft.text, user_text):
                 return
             await self._drop_draft()
             if user_text and self._active() is None:
@@ -197,7 +206,7 @@ class TurnTaking:
             self._log.info("turn done", turn=turn.turn_id, seconds=round(time.monotonic() - began, 2))
         if self._speaking is not None:
             self._speaking.over = True
-        self._mind.history.add_assistant(heard)
+        self._mind.history.add_assistant(heard, turn.tool_uses)
         # A client that knows of the end can rely on it: the journal first.
         await self._keeper.saved(*self.state())
         await self._tell_state(turn.turn_id, state, heard)
@@ -208,6 +217,10 @@ class TurnTaking:
         """The client has played so much of a turn; ignored unless that one runs."""
         if (speaking := self._active()) is not None and speaking.turn.turn_id == turn_id:
             speaking.turn.pacer.report(played_us)
+
+    def tool_answered(self, result: tools_pb2.ToolResult) -> None:
+        """The client has answered a tool call."""
+        self._mind.tools.answer(result)
 
     async def interrupt(self, turn_id: str, played_us: int) -> None:
         """The client wants the avatar to be quiet; an empty `turn_id` means whatever turn runs."""
@@ -243,7 +256,9 @@ class TurnTaking:
         self._epoch += 1
         if self.ear is not None:
             self.ear.stop_playback()
-        self._mind.history.add_assistant(heard)
+        if self.body is not None:
+            self.body.interrupted(turn.turn_id, turn.pacer.position_us() if played_us is None else played_us)
+        self._mind.history.add_assistant(heard, turn.tool_uses)
         speaking.over = True
         self._keeper.save(*self.state())
         await self._tell_state(turn.turn_id, pb.TurnState.STATE_INTERRUPTED, heard)

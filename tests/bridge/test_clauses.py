@@ -58,21 +58,34 @@ def test_sentences(text, expected):
     assert clauses(text) == expected
 
 
-def test_first_clause_comes_at_a_comma_of_four_words_and_later_ones_are_sentences():
-    assert clauses("Well my dear friend, I am here, and you, too. One, two, three, four, five, six.") == [
-        "Well my dear friend, ", "I am here, and you, too. ", "One, two, three, four, five, six.",
+def test_first_clause_comes_at_a_comma_of_three_words_and_later_ones_are_sentences():
+    assert clauses("Well my friend, I am here, and you, too. One, two, three, four, five, six.") == [
+        "Well my friend, ", "I am here, and you, too. ", "One, two, three, four, five, six.",
     ]  # fmt: skip
 
 
-def test_first_clause_without_punctuation_is_cut_after_at_most_eight_words_before_a_joint():
-    assert (
-        clauses("The sky looks really blue to us because light scatters.")[0]
-        == "The sky looks really blue to us "
-    )
-    assert (
-        clauses("one two three four five six seven eight nine ten")[0]
-        == "one two three four five six seven eight "
-    )
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [
+        ("The sky looks really blue ", "to us because light scatters."),
+        ("Trees drop their leaves ", "to save water and energy."),
+        ("one two three four five six seven eight ", "nine ten"),
+        ("The sun is very bright ", "and it gives us light every day."),
+        ("Music brings all people plenty of joy ", "every day of relaxation."),
+        ("Reading a book brings ", "a lot of joy and relaxation."),
+        ("我很高兴认识你，", "我们去哪里？"),
+    ],
+)
+def test_first_clause_without_an_end_is_cut_where_a_voice_may_pause(first, rest):
+    assert clauses(first + rest)[0] == first
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It brings joy and relaxation.", "I work at the U.S. embassy.", "Go to the sea.", "He is 3.14 m tall."],
+)
+def test_a_short_sentence_stays_whole(text):
+    assert clauses(text) == [text]
 
 
 def test_a_clause_is_known_as_soon_as_the_next_word_begins():
