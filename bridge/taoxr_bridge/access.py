@@ -2,11 +2,11 @@
 
 import ipaddress
 import ssl
-from pathlib import Path
 
 import grpc
 import structlog
 
+from taoxr.client.channel import read_token
 from taoxr.errors import InvalidInputError
 from taoxr_bridge.settings import Settings
 
@@ -39,6 +39,20 @@ def check_host(settings: Settings) -> None:
         structlog.get_logger().warning("whoever is on the network can listen in", host=settings.host)
     if settings.tls_client_ca is None and settings.token is None and settings.token_file is None:
         structlog.get_logger().warning("whoever reaches this address may talk", host=settings.host)
+
+
+def check_announcement(settings: Settings) -> None:
+    """Refuses to announce what nobody else can reach, unless that is asked for.
+
+    Raises:
+        InvalidInputError: The host is a loopback address and `announce_loopback` is not set.
+    """
+    if settings.announce and is_loopback(settings.host) and not settings.announce_loopback:
+        raise InvalidInputError(
+            "--announce",
+            settings.host,
+            "--host with an address that others reach; --announce-loopback allows this one",
+        )
 
 
 def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
@@ -88,17 +102,3 @@ def required_token(settings: Settings) -> str | None:
             field, f"{len(token)} characters", f"a secret of at least {_MIN_TOKEN_CHARS} ASCII characters"
         )
     return token
-
-
-def read_token(field: str, path: Path) -> str:
-    """The token in a file.
-
-    Raises:
-        InvalidInputError: The file cannot be read.
-    """
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except UnicodeDecodeError:  # its text would hold a part of the file
-        raise InvalidInputError(field, str(path), "a file of ASCII text") from None
-    except OSError as error:
-        raise InvalidInputError(field, str(path), f"a readable file ({error})") from error

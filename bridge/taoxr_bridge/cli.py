@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
+from taoxr.client.channel import read_token
 from taoxr.errors import InvalidInputError, TaoxrError
-from taoxr_bridge.access import read_token
 from taoxr_bridge.server import bridge
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.worker import ROLES, Worker, WorkerState
@@ -66,6 +66,13 @@ def serve(
             "--reflection/--no-reflection", help="Describe the services to callers.  [default: on loopback]"
         ),
     ] = None,
+    announce: Annotated[
+        bool,
+        typer.Option("--announce", help="Let `taoxr servers` find it on the network (extra `discovery`)."),
+    ] = False,
+    announce_loopback: Annotated[
+        bool, typer.Option("--announce-loopback", help="The same where only this machine reaches it.")
+    ] = False,
     avatars: Annotated[
         Path | None,
         typer.Option(help="Folder of .nnr avatars to give away.  [default: those installed with taoxr]"),
@@ -92,6 +99,8 @@ def serve(
         tls_client_ca=tls_client_ca,
         token_file=token_file,
         reflection=reflection,
+        announce=announce or announce_loopback or None,
+        announce_loopback=announce_loopback or None,
         metrics_port=metrics_port,
         avatars=avatars,
     )

@@ -1,9 +1,8 @@
 """What every call to the bridge is held to: requests that parse, clients that read, a number of calls."""
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import grpc
@@ -11,6 +10,7 @@ from google.protobuf.message import DecodeError
 from grpc import aio
 
 from taoxr.errors import BusyError, InvalidInputError
+from taoxr.rpc import handler_kind, send_all
 from taoxr_bridge.patience import Patience
 
 # A rough guess at how long other calls go on.
@@ -68,9 +68,7 @@ class GuardInterceptor(aio.ServerInterceptor):
         await self._idle.wait()
 
     def _guarded(self, handler: Any, idle_s: float | None) -> Any:
-        kind = ("stream" if handler.request_streaming else "unary") + (
-            "_stream" if handler.response_streaming else "_unary"
-        )
+        kind = handler_kind(handler)
         inner = getattr(handler, kind)
 
         def parse(data: bytes) -> Any:
@@ -93,13 +91,7 @@ class GuardInterceptor(aio.ServerInterceptor):
             patient = _PatientContext(context, patience)
             with self._place():
                 async with patience.limited():
-                    responses = inner(parsed(request, patience), patient)
-                    if inspect.isawaitable(responses):  # a handler that calls context.write itself
-                        await responses
-                        return
-                    async with aclosing(responses):
-                        async for response in responses:
-                            await patient.write(response)
+                    await send_all(inner(parsed(request, patience), patient), patient.write)
 
         make = getattr(grpc, f"{kind}_rpc_method_handler")
         # Requests are parsed above, where an error can still become a status.

@@ -15,7 +15,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from taoxr.errors import InvalidInputError
-from taoxr.rpc import WrapInterceptor
+from taoxr.rpc import WrapInterceptor, status_code
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge.worker import Worker, WorkerState
 
@@ -66,9 +66,7 @@ class Metrics:
             raise
         finally:
             self._running.labels(method).dec()
-            # gRPC tells the code as a number here and as a StatusCode there.
-            name = next((c.name for c in grpc.StatusCode if code in (c, c.value[0])), "UNKNOWN")
-            self._calls.labels(method, name).inc()
+            self._calls.labels(method, status_code(code).name).inc()
 
     def watch(self, workers: Mapping[str, Worker]) -> None:
         """Shows the state of the workers too."""

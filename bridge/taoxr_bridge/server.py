@@ -10,6 +10,7 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from taoxr.discovery import announce
 from taoxr.errors import InvalidInputError
 from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor, TokenInterceptor
 from taoxr.v1 import (
@@ -23,7 +24,13 @@ from taoxr.v1 import (
     speech_pb2_grpc,
 )
 from taoxr_bridge import a2f
-from taoxr_bridge.access import check_host, is_loopback, required_token, server_credentials
+from taoxr_bridge.access import (
+    check_announcement,
+    check_host,
+    is_loopback,
+    required_token,
+    server_credentials,
+)
 from taoxr_bridge.animation import AnimationService
 from taoxr_bridge.avatar_files import installed_folders
 from taoxr_bridge.avatar_service import AvatarService
@@ -77,6 +84,7 @@ async def bridge(
         UnavailableError: A worker did not come up.
     """
     check_host(settings)
+    check_announcement(settings)
     credentials, secret = server_credentials(settings), required_token(settings)
     health_service: Any = cast(Any, health).aio.HealthServicer()  # the package has no types
     loop = asyncio.get_running_loop()
@@ -149,7 +157,8 @@ async def bridge(
             await server.start()
             try:
                 await workers.wait_all_ready(settings.start_timeout_s + 1)
-                yield f"{host}:{port}"
+                async with _announced(settings, port):
+                    yield f"{host}:{port}"
             finally:
                 await health_service.enter_graceful_shutdown()
                 # Refuses new calls at once, and in the end cancels those that still run.
@@ -161,3 +170,13 @@ async def bridge(
                         await guard.idle()
                 await server.stop(0)
                 await stopping
+
+
+@asynccontextmanager
+async def _announced(settings: Settings, port: int) -> AsyncGenerator[None]:
+    if not settings.announce:
+        yield
+        return
+    async with announce(settings.host, port, tls=settings.tls_cert is not None) as name:
+        structlog.get_logger().info("announced", name=name)
+        yield

@@ -35,6 +35,8 @@ class Settings(BaseSettings):
         tls_client_ca: PEM file with the authorities whose clients are let in; others are refused.
         token: Secret that callers must send; better in `token_file`.
         token_file: File that holds the token.
+        announce: Whether the bridge lets itself be found on the local network.
+        announce_loopback: Allows that for an address that only this machine reaches.
         reflection: Whether the server describes its services; None: only on a loopback address.
         avatars: Folder of `.nnr` files to give away; None: those that are installed with taoxr.
         max_conversations: Conversations at once; more than one only with that many language models.
@@ -79,6 +81,8 @@ class Settings(BaseSettings):
     tls_client_ca: Path | None = None
     token: SecretStr | None = None
     token_file: Path | None = None
+    announce: bool = False
+    announce_loopback: bool = False
     reflection: bool | None = None
     avatars: DirectoryPath | None = None
     max_conversations: int = Field(1, ge=1, le=64)

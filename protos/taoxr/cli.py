@@ -16,6 +16,7 @@ _GROUP: Final = "taoxr.commands"
 # Kept here so that `taoxr --help` imports no part.
 _SUMMARIES: Final = {
     "animate": "Make face frames for a recording.",
+    "avatars": "List and download the avatars that a bridge gives away.",
     "bench": "Measure how fast conversations and the bridge are.",
     "demo": "Converse with the avatar live and make a video of it.",
     "doctor": "Check this machine: engine, graphics, headset, sound, models.",
@@ -24,6 +25,7 @@ _SUMMARIES: Final = {
     "render": "Render the avatar speaking a text or a WAV.",
     "say": "Speak a text: WAV and face frames.",
     "serve": "Run the bridge: the gRPC server with its model workers.",
+    "servers": "Find bridges on the local network.",
     "talk": "Converse in the terminal.",
     "view": "Converse with the avatar in a window.",
     "xr": "Converse with the avatar in a headset (OpenXR).",

@@ -33,6 +33,10 @@ class UnavailableError(TaoxrError):
     """A process or service that is needed is not there."""
 
 
+class ConnectionLostError(UnavailableError):
+    """The other side cannot be reached, or the connection to it broke; the text is gRPC's own."""
+
+
 class BusyError(UnavailableError):
     """Something that is needed serves another call now; the same request works later.
 

@@ -31,6 +31,7 @@ from google.rpc import code_pb2, error_details_pb2, status_pb2  # pyright: ignor
 from taoxr.errors import (
     AccessError,
     BusyError,
+    ConnectionLostError,
     InvalidInputError,
     ModelError,
     NotFoundError,
@@ -106,7 +107,7 @@ def error_of(error: grpc.RpcError) -> TaoxrError:
     """The exception that a failed call stands for: the inverse of `status_of`.
 
     A status without our details (gRPC's own, such as UNAVAILABLE when nobody listens) becomes
-    `UnavailableError` or `TaoxrError` by its code.
+    `ConnectionLostError`, `UnavailableError` or `TaoxrError` by its code.
     """
     call = cast(grpc.aio.AioRpcError, error)  # the synchronous errors have the same accessors
     code, text = call.code(), call.details() or ""
@@ -116,7 +117,9 @@ def error_of(error: grpc.RpcError) -> TaoxrError:
         known = from_status(status_pb2.Status.FromString(details[_DETAILS_KEY]))
         if known is not None:
             return known
-    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return ConnectionLostError(text)
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return UnavailableError(text)
     if code is grpc.StatusCode.UNAUTHENTICATED:
         return AccessError(text)
@@ -164,10 +167,37 @@ class WrapInterceptor(grpc.aio.ServerInterceptor, ABC):
         return _wrapped(handler, lambda context: self.around(method, context))
 
 
-def _wrapped(handler: Any, around: Callable[[Any], AbstractAsyncContextManager[None]]) -> Any:
-    kind = ("stream" if handler.request_streaming else "unary") + (
-        "_stream" if handler.response_streaming else "_unary"
+def handler_kind(handler: Any) -> str:
+    """What gRPC calls a method handler: "unary_unary", "unary_stream", "stream_unary" or "stream_stream"."""
+    kinds = (
+        "stream" if streams else "unary"
+        for streams in (handler.request_streaming, handler.response_streaming)
     )
+    return "_".join(kinds)
+
+
+async def send_all(responses: Any, write: Callable[[Any], Awaitable[None]]) -> None:
+    """Writes what a streaming handler returned, and closes its generator at once when cancelled.
+
+    Args:
+        responses: The handler's generator, or its coroutine when it writes by itself.
+        write: Sends one response.
+    """
+    if inspect.isawaitable(responses):
+        await responses
+        return
+    async with aclosing(responses):
+        async for response in responses:
+            await write(response)
+
+
+def status_code(code: Any) -> grpc.StatusCode:
+    """The status for a code, which gRPC tells as a number here and as a StatusCode there."""
+    return next((c for c in grpc.StatusCode if code in (c, c.value[0])), grpc.StatusCode.UNKNOWN)
+
+
+def _wrapped(handler: Any, around: Callable[[Any], AbstractAsyncContextManager[None]]) -> Any:
+    kind = handler_kind(handler)
     inner = getattr(handler, kind)
 
     async def unary(request: Any, context: Any) -> Any:
@@ -176,13 +206,7 @@ def _wrapped(handler: Any, around: Callable[[Any], AbstractAsyncContextManager[N
 
     async def stream(request: Any, context: Any) -> None:
         async with around(context):
-            responses = inner(request, context)
-            if inspect.isawaitable(responses):  # a handler that calls context.write itself
-                await responses
-                return
-            async with aclosing(responses):
-                async for response in responses:
-                    await context.write(response)
+            await send_all(inner(request, context), context.write)
 
     make = getattr(grpc, f"{kind}_rpc_method_handler")
     return make(
@@ -209,8 +233,8 @@ class ErrorInterceptor(WrapInterceptor):
             else:
                 log.exception("call failed", method=method)
             status = status_of(error)
-            code = next(c for c in grpc.StatusCode if c.value[0] == status.code)
-            await context.abort(code, status.message, ((_DETAILS_KEY, status.SerializeToString()),))
+            details = ((_DETAILS_KEY, status.SerializeToString()),)
+            await context.abort(status_code(status.code), status.message, details)
 
 
 class TokenInterceptor(WrapInterceptor):

@@ -27,7 +27,7 @@ from taoxr.client.cli_talk import _Talker
 from taoxr.client.events import GoingAway, Leaving
 from taoxr.client.sound import Microphone, Speaker
 from taoxr.client.talk_view import LiveView, PlainView
-from taoxr.errors import UnavailableError
+from taoxr.errors import InvalidInputError, UnavailableError
 
 pytestmark = pytest.mark.process
 
@@ -66,10 +66,10 @@ class Library:
         self.rate, self.missing, self.takes_16k = rate, missing, takes_16k
         self.streams: list[Stream] = []
 
-    def query_devices(self, kind: str) -> dict[str, Any]:
-        if self.missing:
-            raise ValueError(f"no {kind} device")
-        return {"default_samplerate": float(self.rate)}
+    def query_devices(self, device: int | str | None = None, kind: str = "") -> dict[str, Any]:
+        if self.missing or device not in (None, 7, "USB"):
+            raise ValueError(f"no {kind} device {device}")
+        return {"default_samplerate": float(self.rate), "name": f"USB {kind}", "index": 7}
 
     def check_input_settings(self, **_: Any) -> None:
         if not self.takes_16k:
@@ -137,6 +137,18 @@ async def test_missing_devices_are_named():
         Microphone(Library(missing=True))
 
 
+async def test_devices_can_be_chosen():
+    library = Library()
+    Speaker(library, "7").close()
+    Speaker(library).close()
+    Microphone(library, "USB").close()
+    assert [stream.settings["device"] for stream in library.streams] == [7, None, 7]
+    with pytest.raises(InvalidInputError, match=r"--loudspeaker.*--list-devices"):
+        Speaker(library, "8")
+    with pytest.raises(InvalidInputError, match="--microphone"):
+        Microphone(library, "Bluetooth")
+
+
 EVENTS = [
     SpeechActivity(1, "", 0, True, 0),
     Transcript(2, "", 0, "what is [that", False, 0, 1),
@@ -168,14 +180,15 @@ def test_the_live_view_shows_what_happens_now():
     for event in EVENTS[2:]:
         view.show(event)
     now[0] += 2.0
-    assert shown() == ["avatar: It is a [bold]cat.", "◐ thinking  2.0 s  heard 101 ms  all 900 ms"]
+    assert shown() == ["avatar: It is a [bold]cat.", "◐ thinking  2.0 s  heard 101 ms  all made 900 ms"]
     view.show(TurnState(9, "t", 0, State.INTERRUPTED, "It is"))
-    assert shown() == ["○ idle  heard 101 ms  all 900 ms"]
+    assert shown() == ["○ idle"]
     assert console.file.getvalue().splitlines() == [
         "you: What is [that]?",
         "notice: the tts worker [x] stopped",
         "notice: the bridge ends the conversation in 5 s (shutdown)",
         "avatar: It is (interrupted)",
+        "heard 101 ms  all made 900 ms",
     ]
 
 
@@ -187,7 +200,7 @@ def test_the_plain_view_keeps_the_answer_apart():
     assert answers.getvalue() == "It is a [bold]cat.\n"
     assert messages.getvalue().splitlines() == [
         "you: What is [that]?",
-        "odd 5 ms  asr 101 ms  total 900 ms",
+        "heard 101 ms  all made 900 ms",
         "notice: the tts worker [x] stopped",
         "notice: the bridge ends the conversation in 5 s (shutdown)",
     ]

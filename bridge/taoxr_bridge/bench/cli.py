@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from taoxr.client.cli_common import Target, client_for
+from taoxr.client.cli_common import Server, Target, client_for
 from taoxr_bridge.bench.figures import Spread, report
 from taoxr_bridge.bench.overhead import bench_overhead
 from taoxr_bridge.bench.turn import bench_interrupts, bench_turns
@@ -45,7 +45,7 @@ def bridge(
 
 async def _turn(questions: int, interrupts: int, target: str | None) -> dict[str, Spread | float | int]:
     figures: dict[str, Spread | float | int] = {}
-    async with client_for(target) as client:
+    async with client_for(Server(target)) as client:
         with _console.status("") as status:
             if questions:
                 figures |= await bench_turns(client, questions, status.update)

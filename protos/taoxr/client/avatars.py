@@ -1,18 +1,24 @@
 """The client's side of ``taoxr.v1.AvatarService``."""
 
+import asyncio
 import hashlib
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from grpc import aio
 
-from taoxr.errors import NotFoundError, TaoxrError
+from taoxr.client import out_file
+from taoxr.errors import NotFoundError, TaoxrError, UnavailableError
 from taoxr.rpc import error_of
 from taoxr.v1 import avatar_pb2 as pb
 from taoxr.v1.avatar_pb2_grpc import AvatarServiceStub
 
 _TIMEOUT_S: Final = 60.0  # the server may have to hash large files first
+_FIRST_DELAY_S: Final = 0.2
+_LONGEST_DELAY_S: Final = 3.0
 
 Metres: TypeAlias = tuple[float, float, float]
 
@@ -83,34 +89,57 @@ async def get_rig(channel: aio.Channel, avatar_id: str) -> AvatarRig:
     )  # fmt: skip
 
 
-async def download(channel: aio.Channel, path: Path, avatar_id: str) -> Avatar:
-    """Downloads an avatar; see `taoxr.client.Client.download_avatar`."""
+async def find_avatar(channel: aio.Channel, avatar_id: str) -> Avatar:
+    """An avatar of the list; an empty id means the default one.
+
+    Raises:
+        NotFoundError: There is none of this name.
+    """
     avatars = await list_avatars(channel)
     known = next((a for a in avatars if avatar_id in ("", a.avatar_id)), None)
     if known is None:
         have = ", ".join(a.avatar_id for a in avatars) or "none"
-        raise NotFoundError(f"there is no avatar {avatar_id!r}; this server has: {have}")
-    # The name says which file these are the first bytes of.
-    part = path.with_name(f".{path.name}.{known.sha256[:16]}.part")
-    offset = min(part.stat().st_size if part.exists() else 0, known.size_bytes)
-    request = pb.DownloadAvatarRequest(avatar_id=known.avatar_id, offset=offset, sha256=known.sha256)
-    call = AvatarServiceStub(channel).DownloadAvatar(request)
-    try:
-        with part.open("ab") as file:
-            file.truncate(offset)
-            async for response in call:
-                file.write(response.chunk.data)
-    except aio.AioRpcError as error:
-        raise error_of(error) from error
-    finally:
-        call.cancel()
-    _finish(part, path, known)
+        raise NotFoundError(f"there is no avatar {avatar_id or 'at all'!r}; this server has: {have}")
     return known
 
 
-def _finish(part: Path, path: Path, avatar: Avatar) -> None:
-    with part.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+def part_of(path: Path, avatar: Avatar) -> Path:
+    """Where the first bytes of a download lie until it is complete; the name says of which file they are."""
+    return path.with_name(f".{path.name}.{avatar.sha256[:16]}.part")
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+async def download(
+    channel: aio.Channel,
+    path: Path,
+    avatar_id: str,
+    *,
+    patience_s: float,
+    on_progress: Callable[[int], None] | None,
+) -> Avatar:
+    """Downloads an avatar; see `taoxr.client.Client.download_avatar`."""
+    out_file.check(path, field="path")
+    avatar = await find_avatar(channel, avatar_id)
+    part = part_of(path, avatar)
+    deadline, delay = time.monotonic() + patience_s, _FIRST_DELAY_S
+    while True:
+        before = _size(part)
+        try:
+            await _load(channel, part, avatar, on_progress)
+            break
+        except UnavailableError:  # the network or the bridge went away, or it is full
+            if _size(part) > before:
+                deadline, delay = time.monotonic() + patience_s, _FIRST_DELAY_S
+            if time.monotonic() + delay > deadline:
+                raise
+        await asyncio.sleep(delay)
+        delay = min(2 * delay, _LONGEST_DELAY_S)
+    sha256 = await asyncio.to_thread(sha256_of, part)
     if sha256 != avatar.sha256:
         part.unlink()
         raise TaoxrError(
@@ -118,6 +147,37 @@ def _finish(part: Path, path: Path, avatar: Avatar) -> None:
             f"expected {avatar.sha256}; try again"
         )
     part.replace(path)
+    return avatar
+
+
+async def _load(
+    channel: aio.Channel, part: Path, avatar: Avatar, on_progress: Callable[[int], None] | None
+) -> None:
+    """Appends the rest of the file to what is there."""
+    offset = min(_size(part), avatar.size_bytes)
+    request = pb.DownloadAvatarRequest(avatar_id=avatar.avatar_id, offset=offset, sha256=avatar.sha256)
+    call = AvatarServiceStub(channel).DownloadAvatar(request)
+    try:
+        with part.open("ab", buffering=0) as file:
+            file.truncate(offset)
+            async for response in call:
+                if response.WhichOneof("payload") != "chunk":
+                    continue
+                if response.chunk.offset != offset:
+                    raise TaoxrError(f"the server sent byte {response.chunk.offset}, expected {offset}")
+                offset += file.write(response.chunk.data)
+                if on_progress is not None:
+                    on_progress(offset)
+    except aio.AioRpcError as error:
+        raise error_of(error) from error
+    except OSError as error:
+        raise TaoxrError(f"the download cannot be written to {part}: {error.strerror}") from error
+    finally:
+        call.cancel()
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
 
 
 def _avatar(avatar: pb.Avatar) -> Avatar:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypedDict, cast
 import grpc
 from grpc import aio
 
-from taoxr.errors import InvalidInputError
+from taoxr.errors import ConnectionLostError, InvalidInputError
 from taoxr.rpc import CHANNEL_OPTIONS, token_metadata
 
 
@@ -38,10 +38,55 @@ def access_from_environment() -> Access:
         if value := os.environ.get(f"TAOXR_{name.upper()}"):
             access[name] = Path(value)
     if file := os.environ.get("TAOXR_TOKEN_FILE"):
-        access["token"] = _read("TAOXR_TOKEN_FILE", Path(file)).decode("ascii", errors="replace").strip()
+        access["token"] = read_token("TAOXR_TOKEN_FILE", Path(file))
     elif token := os.environ.get("TAOXR_TOKEN"):
         access["token"] = token
     return access
+
+
+def read_token(field: str, path: Path) -> str:
+    """The token in a file; no error shows it.
+
+    Args:
+        field: Name of the option or variable, for errors.
+        path: The file.
+
+    Raises:
+        InvalidInputError: The file cannot be read, or holds no token.
+    """
+    try:
+        token = _read(field, path).decode("ascii").strip()
+    except UnicodeDecodeError:  # its text would hold a part of the file
+        raise InvalidInputError(field, str(path), "a file of ASCII text") from None
+    if not token:
+        raise InvalidInputError(field, str(path), "a file that holds a token")
+    return token
+
+
+def no_answer(target: str | None, error: ConnectionLostError) -> str:
+    """What to tell a user of a connection that failed, since gRPC's own words say little to most.
+
+    Args:
+        target: Where to; None is a bridge that the program started for itself.
+        error: What failed.
+    """
+    text = str(error)
+    if target is None:
+        return "the bridge has stopped"
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return f"the certificate of {target} is not from --tls-ca (TAOXR_TLS_CA), or not for this name"
+    if "WRONG_VERSION_NUMBER" in text:
+        return f"the bridge at {target} does not use TLS: leave out --tls-ca (TAOXR_TLS_CA)"
+    if "lookup failed" in text:
+        return f"there is no host of the name in {target}"
+    if not text.startswith("failed to connect"):
+        return f"the connection to {target} is lost"
+    if "Socket closed" in text:
+        return (
+            f"the bridge at {target} closes the connection: it wants TLS (--tls-ca, TAOXR_TLS_CA), "
+            "or also a certificate of ours (--tls-cert, --tls-key)"
+        )
+    return f"no bridge answers at {target} (is `taoxr serve` running there?)"
 
 
 @asynccontextmanager

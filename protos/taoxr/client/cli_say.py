@@ -7,11 +7,22 @@ from typing import Annotated
 
 import typer
 
-from taoxr.client import frames_file, wav
-from taoxr.client.cli_common import Target, client_for, console
+from taoxr.client import frames_file, out_file, wav
+from taoxr.client.cli_common import (
+    Server,
+    Target,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    TokenFile,
+    client_for,
+    console,
+)
 from taoxr.errors import InvalidInputError
 
-app = typer.Typer(add_completion=False, help="Speak a text: WAV and face frames.")
+app = typer.Typer(
+    add_completion=False, rich_markup_mode="markdown", help="Speak a text: WAV and face frames."
+)
 
 
 @app.command()
@@ -23,28 +34,51 @@ def say(
     ] = None,
     frame_rate: Annotated[float, typer.Option(help="Frames per second, 10 to 120.")] = 30.0,
     target: Target = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    token_file: TokenFile = None,
 ) -> None:
-    """Speaks TEXT.
+    """Speaks TEXT into a WAV file, and its face frames into another file.
 
-    JSON holds {"space", "names", "frame_rate", "sample_rate_hz", "frames": [{"time_us", "weights"}]};
-    CSV has a column time_us and one for each name.
+    Files that exist are replaced once the new ones are complete. JSON holds space, names, frame_rate,
+    sample_rate_hz and frames, each with time_us (microseconds from the first sample) and weights; CSV has a
+    column time_us and one for each of the 52 ARKit names.
+
+    For example:
+
+    ```
+    taoxr say "Hello there."
+    taoxr say "Hello there." -o hello.wav --frames hello.json
+    taoxr say "Hello there." --target 192.168.1.5:50061 --tls-ca ca.pem --token-file token
+    ```
     """
-    frames_file.check(out, field="--out", suffixes=())
+    server = Server(target, tls_ca, tls_cert, tls_key, token_file)
+    if not text.strip():
+        raise InvalidInputError("TEXT", text, "some text")
+    out_file.check(out, field="--out")
     if frames is not None:
-        frames_file.check(frames, field="--frames")
-    asyncio.run(_say(text, out, frames, frame_rate, target))
+        out_file.check(frames, field="--frames", suffixes=frames_file.SUFFIXES)
+        if frames.resolve() == out.resolve():
+            raise InvalidInputError("--frames", str(frames), "another file than --out")
+    asyncio.run(_say(text, out, frames, frame_rate, server))
 
 
-async def _say(text: str, out: Path, frames: Path | None, frame_rate: float, target: str | None) -> None:
-    async with client_for(target) as client:
+async def _say(text: str, out: Path, frames: Path | None, frame_rate: float, server: Server) -> None:
+    async with client_for(server) as client:
         began = time.perf_counter()
-        speech = await client.say(text, frame_rate=frame_rate)
+        with console.status("speaking …") as status:
+            speech = await client.say(
+                text,
+                frame_rate=frame_rate,
+                on_progress=lambda done_us: status.update(f"speaking … {done_us / 1e6:.1f} s"),
+            )
         took = time.perf_counter() - began
     if not len(speech.pcm):
         raise InvalidInputError("TEXT", text, "something that can be pronounced")
     wav.write(out, speech.pcm, speech.sample_rate_hz)
     seconds = len(speech.pcm) / speech.sample_rate_hz
-    console.print(f"{out}: {seconds:.1f} s of speech, made in {took:.2f} s")
+    console.print(f"{out}: {seconds:.1f} s of speech, made in {took:.2f} s", soft_wrap=True)
     if frames is not None:
         frames_file.write(frames, speech.face, field="--frames", sample_rate_hz=speech.sample_rate_hz)
-        console.print(f"{frames}: {len(speech.face.times_us)} frames")
+        console.print(f"{frames}: {len(speech.face.times_us)} frames", soft_wrap=True)

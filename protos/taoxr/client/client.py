@@ -1,7 +1,7 @@
 """The Python client of the bridge."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,8 +124,16 @@ class Client:
         finally:
             call.cancel()
 
-    async def say(self, text: str, *, frame_rate: float = 0.0) -> Speech:
-        """Speaks `text` (at most 4,000 characters) and returns the whole of it."""
+    async def say(
+        self, text: str, *, frame_rate: float = 0.0, on_progress: Callable[[int], None] | None = None
+    ) -> Speech:
+        """Speaks `text` (at most 4,000 characters) and returns the whole of it.
+
+        Args:
+            text: What to say.
+            frame_rate: Frames per second; 0 is the default of 30.
+            on_progress: Called with the length in microseconds of what is made.
+        """
         started: events.SessionStarted | None = None
         chunks: list[events.MediaChunk] = []
         async for event in self.stream_say(text, frame_rate=frame_rate):
@@ -133,6 +141,8 @@ class Client:
                 started = event
             else:
                 chunks.append(event)
+                if on_progress is not None:
+                    on_progress(event.end_us)
         if started is None:
             raise UnavailableError("the server ended without an answer; look at its log")
         no_frames = np.zeros((0, len(started.rig.names)), np.float32)
@@ -145,7 +155,12 @@ class Client:
         return Speech(pcm, started.audio_out_hz, face, tuple(p for c in chunks for p in c.phonemes))
 
     async def animate_audio(
-        self, pcm: NDArray[np.int16], sample_rate_hz: int, *, frame_rate: float = 0.0
+        self,
+        pcm: NDArray[np.int16],
+        sample_rate_hz: int,
+        *,
+        frame_rate: float = 0.0,
+        on_progress: Callable[[int], None] | None = None,
     ) -> FaceTrack:
         """Lips for any voice.
 
@@ -153,6 +168,7 @@ class Client:
             pcm: int16 [n], mono.
             sample_rate_hz: 8000 to 48000.
             frame_rate: Frames per second; 0 is the default of 30.
+            on_progress: Called with the time in microseconds up to which there are frames.
         """
         data = pcm.astype("<i2", copy=False).tobytes()
         config = animation_pb2.AnimateAudioConfig(
@@ -178,6 +194,8 @@ class Client:
                     accepted.set()
                 else:
                     frames.extend(response.frames.frames)
+                    if on_progress is not None and frames:
+                        on_progress(frames[-1].time_us)
         except aio.AioRpcError as error:
             raise error_of(error) from error
         finally:
@@ -250,20 +268,43 @@ class Client:
         """What drives an avatar; an empty id means the default one."""
         return await avatars.get_rig(self._channel, avatar_id)
 
-    async def download_avatar(self, path: Path, avatar_id: str = "") -> Avatar:
+    async def avatar(self, avatar_id: str = "") -> Avatar:
+        """One of `avatars`; an empty id means the default one.
+
+        Raises:
+            NotFoundError: There is none of this name.
+        """
+        return await avatars.find_avatar(self._channel, avatar_id)
+
+    async def download_avatar(
+        self,
+        path: Path,
+        avatar_id: str = "",
+        *,
+        patience_s: float = 0.0,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Avatar:
         """Downloads an avatar to `path`, complete and verified or not at all.
 
-        What was loaded before the connection broke stays in a hidden file beside `path`; the next
-        call goes on from there.
+        What was loaded before the connection broke, or the call was cancelled, stays in a hidden file beside
+        `path`; the next call goes on from there.
 
         Args:
-            path: The `.nnr` file to write; its folder must exist.
+            path: The `.nnr` file to write or replace; its folder must exist.
             avatar_id: Which avatar; empty means the default one.
+            patience_s: How long to try to go on by itself after the connection broke.
+            on_progress: Called with the number of bytes that are there.
 
         Returns:
             The avatar.
+
+        Raises:
+            NotFoundError: There is none of this name.
+            UnavailableError: The connection broke and did not come back.
         """
-        return await avatars.download(self._channel, path, avatar_id)
+        return await avatars.download(
+            self._channel, path, avatar_id, patience_s=patience_s, on_progress=on_progress
+        )
 
     async def server_info(self) -> ServerInfo:
         """What the bridge can do and how its workers are."""

@@ -223,11 +223,7 @@ class Conversation:
             except aio.AioRpcError as error:
                 raise error_of(error) from error
             except asyncio.InvalidStateError as error:  # the call is over: its status says why
-                code = await call.code()
-                if code is not grpc.StatusCode.OK:
-                    trailing = await call.trailing_metadata()
-                    over = aio.AioRpcError(code, aio.Metadata(), trailing, await call.details())
-                    raise error_of(over) from error
+                await _raise_status(call)
                 raise UnavailableError("the conversation has ended; nothing more can be sent") from error
 
     async def _read(self) -> events.Event | None:
@@ -239,8 +235,7 @@ class Conversation:
             except aio.AioRpcError as error:
                 raise error_of(error) from error
             if not isinstance(response, pb.ConverseResponse):  # grpc.aio.EOF
-                if await call.code() is not grpc.StatusCode.OK:
-                    raise UnavailableError(f"the conversation ended: {await call.details()}")
+                await _raise_status(call)
                 return None
             event = events.from_proto(response, self._started)
             if isinstance(event, events.SessionStarted):
@@ -264,3 +259,11 @@ class Conversation:
         if self._call is None:
             raise UnavailableError("the conversation has not started: use `async with`")
         return self._call
+
+
+async def _raise_status(call: "_Call") -> None:
+    """Raises what the status of a call that is over stands for, if it is an error."""
+    code = await call.code()
+    if code is not grpc.StatusCode.OK:
+        trailing = await call.trailing_metadata()
+        raise error_of(aio.AioRpcError(code, aio.Metadata(), trailing, await call.details()))

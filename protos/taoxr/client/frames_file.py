@@ -6,31 +6,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from taoxr.client.client import FaceTrack
-from taoxr.errors import InvalidInputError
+from taoxr.client.out_file import replacing
 
 _DIGITS: Final = 5
 SUFFIXES: Final = (".json", ".csv")
 
 
-def check(path: Path, *, field: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
-    """Finds out early whether `write` can work.
-
-    Args:
-        path: File that is to be written.
-        field: Name of the option, for errors.
-        suffixes: Endings that are accepted; none means any.
-
-    Raises:
-        InvalidInputError: The folder is missing, or the file's name ends in none of `suffixes`.
-    """
-    if not path.parent.is_dir():
-        raise InvalidInputError(field, str(path), "a file in a folder that exists")
-    if suffixes and path.suffix.lower() not in suffixes:
-        raise InvalidInputError(field, str(path), f"a name that ends in {' or '.join(suffixes)}")
-
-
 def write(path: Path, face: FaceTrack, *, field: str, **more: Any) -> None:
-    """Writes a track.
+    """Writes a track, in place of the file that was there.
 
     JSON holds {"space", "names", "frame_rate", "frames": [{"time_us", "weights"}]} and what is in `more`;
     CSV has a column "time_us" and one for each name, a line for each frame.
@@ -44,13 +27,11 @@ def write(path: Path, face: FaceTrack, *, field: str, **more: Any) -> None:
     Raises:
         InvalidInputError: The file cannot be written.
     """
-    try:
+    with replacing(path, field=field) as file:
         if path.suffix.lower() == ".csv":
-            _write_csv(path, face)
+            _write_csv(file, face)
         else:
-            path.write_text(json.dumps(as_json(face) | more), encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError(field, str(path), f"a file that can be written ({error})") from error
+            file.write_text(json.dumps(as_json(face) | more), encoding="utf-8")
 
 
 def as_json(face: FaceTrack) -> dict[str, Any]:

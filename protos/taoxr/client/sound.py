@@ -5,7 +5,6 @@ Enough to talk and listen. The stage has a richer one, whose clock drives the fa
 """
 
 import asyncio
-import importlib
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator
@@ -17,6 +16,7 @@ import soxr  # pyright: ignore[reportMissingTypeStubs]  # ships no types
 from numpy.typing import NDArray
 
 from taoxr.errors import UnavailableError
+from taoxr.portaudio import find_device, sound_library
 
 _PREFERRED_HZ: Final = 16_000
 _BLOCKS_PER_S: Final = 50
@@ -24,43 +24,26 @@ _MAX_WAITING: Final = 250  # blocks of the microphone, 5 s
 _US: Final = 1_000_000
 
 
-def sound_library() -> Any:
-    """The module ``sounddevice``; it has no types.
-
-    Raises:
-        UnavailableError: The extra or PortAudio is missing; says what to do.
-    """
-    try:
-        return importlib.import_module("sounddevice")
-    except ModuleNotFoundError as error:
-        raise UnavailableError("sound needs the package `sounddevice`: pip install 'taoxr[audio]'") from error
-    except OSError as error:
-        raise UnavailableError(
-            f"sound needs PortAudio ({error}): install it, on Debian with `apt install libportaudio2`"
-        ) from error
-
-
-def _default_rate(library: Any, kind: str) -> int:
-    """Rate of the default device of a kind, "input" or "output"."""
-    try:
-        return round(library.query_devices(kind=kind)["default_samplerate"])
-    except (library.PortAudioError, ValueError) as error:
-        raise UnavailableError(f"there is no sound {kind} device ({error})") from error
-
-
 class Speaker:
-    """The default loudspeaker; plays one answer after the other.
+    """A loudspeaker; plays one answer after the other.
 
     Args:
         library: What ``sounddevice`` offers.
+        wanted: Number or name of the device; None is the default one.
 
     Raises:
         UnavailableError: There is no device, or it refuses to play.
+        InvalidInputError: There is no such device.
+
+    Attributes:
+        name: What the device is called.
     """
 
-    def __init__(self, library: Any = None) -> None:
+    def __init__(self, library: Any = None, wanted: str | None = None) -> None:
         library = library or sound_library()
-        self._rate = _default_rate(library, "output")
+        device = find_device(library, "output", wanted)
+        self.name = str(device["name"])
+        self._rate = round(device["default_samplerate"])
         self._lock = threading.Lock()
         self._waiting: deque[NDArray[np.int16]] = deque()
         self._taken = 0  # samples of the current answer
@@ -68,7 +51,11 @@ class Speaker:
         self._resampler: Any = None
         try:
             self._stream = library.OutputStream(
-                samplerate=self._rate, channels=1, dtype="int16", callback=self._fill
+                device=device["index"] if wanted is not None else None,
+                samplerate=self._rate,
+                channels=1,
+                dtype="int16",
+                callback=self._fill,
             )
             self._stream.start()
         except library.PortAudioError as error:
@@ -135,23 +122,28 @@ class Speaker:
 
 
 class Microphone:
-    """The default microphone; open it inside a running event loop.
+    """A microphone; open it inside a running event loop.
 
     Args:
         library: What ``sounddevice`` offers.
+        wanted: Number or name of the device; None is the default one.
 
     Raises:
         UnavailableError: There is no device, or it refuses to listen.
+        InvalidInputError: There is no such device.
 
     Attributes:
+        name: What the device is called.
         rate_hz: Rate of its sound.
     """
 
-    def __init__(self, library: Any = None) -> None:
+    def __init__(self, library: Any = None, wanted: str | None = None) -> None:
         library = library or sound_library()
-        own_hz = _default_rate(library, "input")
+        device = find_device(library, "input", wanted)
+        self.name = str(device["name"])
+        own_hz, number = round(device["default_samplerate"]), device["index"] if wanted is not None else None
         try:
-            library.check_input_settings(samplerate=_PREFERRED_HZ, channels=1, dtype="int16")
+            library.check_input_settings(device=number, samplerate=_PREFERRED_HZ, channels=1, dtype="int16")
             self.rate_hz = _PREFERRED_HZ
         except library.PortAudioError:
             self.rate_hz = own_hz  # the bridge takes any rate up to 48 kHz
@@ -159,6 +151,7 @@ class Microphone:
         self._blocks: asyncio.Queue[NDArray[np.int16]] = asyncio.Queue()
         try:
             self._stream = library.InputStream(
+                device=number,
                 samplerate=self.rate_hz,
                 channels=1,
                 dtype="int16",

@@ -249,9 +249,13 @@ class Client:
         """What drives an avatar; an empty id means the default one."""
         return self._portal.run(self._client.avatar_rig(avatar_id))
 
-    def download_avatar(self, path: Path, avatar_id: str = "") -> aclient.Avatar:
+    def avatar(self, avatar_id: str = "") -> aclient.Avatar:
+        """One of `avatars`; an empty id means the default one."""
+        return self._portal.run(self._client.avatar(avatar_id))
+
+    def download_avatar(self, path: Path, avatar_id: str = "", *, patience_s: float = 0.0) -> aclient.Avatar:
         """Downloads an avatar's ``.nnr`` file, or the rest of it."""
-        return self._portal.run(self._client.download_avatar(path, avatar_id))
+        return self._portal.run(self._client.download_avatar(path, avatar_id, patience_s=patience_s))
 
     def server_info(self) -> aclient.ServerInfo:
         """What the bridge can do and how its workers are."""

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self
@@ -34,9 +34,11 @@ _IDLE: Final = ("○", "dim")
 _STAGES: Final = {
     "asr": "heard",
     "llm_first_token": "first word",
+    "first_clause": "first clause",
     "tts_first_audio": "first sound",
+    "a2bs_first_frames": "first lips",
     "first_media": "first sent",
-    "total": "all",
+    "total": "all made",
 }
 
 
@@ -83,13 +85,16 @@ class PlainView:
             case TextDelta(text=text):
                 self._answers.print(text, end="", markup=False)
             case TurnMetrics(stages_ms=stages) if self._metrics:
-                ordered = sorted(stages.items(), key=lambda item: item[1])
-                shown = "  ".join(f"{name} {ms:.0f} ms" for name, ms in ordered)
-                self._messages.print(f"[dim]{shown}[/]")
+                self._messages.print(f"[dim]{_latency(stages)}[/]", soft_wrap=True)
             case TurnState(state=state) if state.ended:
                 self._answers.print()
             case _:
                 pass
+
+
+def _latency(stages_ms: Mapping[str, float]) -> str:
+    """The stages of a turn; each time counts from the end of the user's turn."""
+    return "  ".join(f"{name} {stages_ms[k]:.0f} ms" for k, name in _STAGES.items() if k in stages_ms)
 
 
 @dataclass(slots=True)
@@ -163,7 +168,9 @@ class LiveView:
         marks = {State.INTERRUPTED: " [dim](interrupted)[/]", State.FAILED: " [red](failed)[/]"}
         if text or state in marks:
             self._console.print(f"[cyan]avatar:[/] {escape(text.strip())}{marks.get(state, '')}")
-        now.answer, now.saying, now.state = "", "", None
+            if now.stages_ms:
+                self._console.print(f"[dim]{_latency(now.stages_ms)}[/]")
+        now.answer, now.saying, now.state, now.stages_ms = "", "", None, {}
 
     def render(self) -> Group:
         """The live part: a line of state and latency, and what is being said."""
@@ -175,9 +182,8 @@ class LiveView:
         line = Text.assemble((f"{mark} {label}", style))
         if now.state is not None:
             line.append(f"  {self._clock() - now.since:.1f} s", "dim")
-        latency = [f"{name} {now.stages_ms[k]:.0f} ms" for k, name in _STAGES.items() if k in now.stages_ms]
-        if latency:
-            line.append("  " + "  ".join(latency), "dim")
+        if now.stages_ms:
+            line.append(f"  {_latency(now.stages_ms)}", "dim")
         rows = [line]
         if now.saying:
             rows.insert(0, Text.assemble(("you: ", "dim"), (f"{now.saying} …", "italic")))

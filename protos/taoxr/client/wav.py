@@ -8,6 +8,7 @@ import soundfile  # pyright: ignore[reportMissingTypeStubs]
 import soxr  # pyright: ignore[reportMissingTypeStubs]
 from numpy.typing import NDArray
 
+from taoxr.client import out_file
 from taoxr.errors import InvalidInputError
 
 MAX_SECONDS: Final = 300.0
@@ -50,16 +51,16 @@ def read(
 
 
 def write(path: Path, pcm: NDArray[np.int16], sample_rate_hz: int, *, field: str = "--out") -> None:
-    """Writes int16 [n] mono as a 16-bit WAV.
+    """Writes int16 [n] mono as a 16-bit WAV, in place of the file that was there.
 
     Raises:
         InvalidInputError: The folder is missing or cannot be written to.
     """
-    if not path.parent.is_dir():
-        raise InvalidInputError(field, str(path), "a file in a folder that exists")
+    out_file.check(path, field=field)
     try:
-        soundfile.write(path, pcm, sample_rate_hz, format="WAV", subtype="PCM_16")
-    except (soundfile.LibsndfileError, OSError) as error:
+        with out_file.replacing(path, field=field) as file:
+            soundfile.write(file, pcm, sample_rate_hz, format="WAV", subtype="PCM_16")
+    except soundfile.LibsndfileError as error:
         raise InvalidInputError(field, str(path), f"a file that can be written ({error})") from error
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from taoxr.doctor import Entry, ok, parts, warn
 from taoxr.errors import UnavailableError
-from taoxr_runtime.audio.device import sound_library
+from taoxr.portaudio import sound_library
 
 _WITHOUT: Final = "taoxr talk --text, demo, say and render work without"
 # Role, PortAudio's word, index in sounddevice's pair of defaults.

@@ -1,6 +1,5 @@
-"""The sound devices of the machine, through PortAudio: the only importer of ``sounddevice``."""
+"""The sound devices of the machine, whose clock drives the face."""
 
-import importlib
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,6 +9,7 @@ import soxr  # pyright: ignore[reportMissingTypeStubs]  # ships no types
 from numpy.typing import NDArray
 
 from taoxr.errors import UnavailableError
+from taoxr.portaudio import find_device, sound_library
 from taoxr_runtime.audio.null import NullSink
 from taoxr_runtime.audio.protocols import BLOCK, SOURCE_HZ, Deliver, clock_us
 
@@ -18,32 +18,6 @@ LOST_US: Final = 2_500_000
 # Less runs dry when other threads hold Python's lock for a while.
 _LATENCY_S: Final = 0.06
 _BLOCKS_PER_S: Final = 100
-
-
-def sound_library() -> Any:
-    """The module ``sounddevice``; it has no types.
-
-    Raises:
-        UnavailableError: The extra or PortAudio is missing; says what to do.
-    """
-    try:
-        return importlib.import_module("sounddevice")
-    except ModuleNotFoundError as error:
-        raise UnavailableError("sound needs the package `sounddevice`: pip install 'taoxr[audio]'") from error
-    except OSError as error:
-        raise UnavailableError(
-            f"sound needs PortAudio ({error}): install it, on Debian with `apt install libportaudio2`"
-        ) from error
-
-
-def _device(library: Any, kind: str) -> dict[str, Any]:
-    """The default device of a kind, "input" or "output"."""
-    try:
-        return dict(library.query_devices(kind=kind))
-    except (library.PortAudioError, ValueError) as error:
-        raise UnavailableError(
-            f"there is no sound {kind} device ({error}): plug one in, or choose the system's default device"
-        ) from error
 
 
 class DeviceSink(NullSink):
@@ -62,7 +36,7 @@ class DeviceSink(NullSink):
 
     def __init__(self, library: Any = None, clock: Callable[[], int] = clock_us) -> None:
         library = library or sound_library()
-        device = _device(library, "output")
+        device = find_device(library, "output")
         # Its own rate: not every device takes another one.
         super().__init__(clock=clock, rate_hz=round(device["default_samplerate"]))
         self.description = str(device["name"])
@@ -141,7 +115,7 @@ class DeviceSource:
 
     def __init__(self, library: Any = None, clock: Callable[[], int] = clock_us) -> None:
         library = library or sound_library()
-        device = _device(library, "input")
+        device = find_device(library, "input")
         self.description = str(device["name"])
         self._library = library
         self._clock = clock

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from taoxr.client import InputMode
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.demo.mic import sound_library
+from taoxr_runtime.demo.mic import check_sound
 from taoxr_runtime.demo.options import check_fps, check_text, open_folder, parse_size
 from taoxr_runtime.demo.record import Prompt, Source
 from taoxr_runtime.demo.run import Demo, Plan
@@ -61,7 +61,7 @@ def demo(
     if mic:
         if prompts:
             raise InvalidInputError("--mic", True, "neither --question nor --text beside it")
-        sound_library()
+        check_sound()
     scene = load_avatar(avatar)
     if mic and push_to_talk:
         raise InvalidInputError("--push-to-talk", True, "no --mic beside it")

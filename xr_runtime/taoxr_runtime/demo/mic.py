@@ -1,7 +1,6 @@
 """A real microphone and loudspeaker (extra `audio`)."""
 
 import asyncio
-import importlib
 from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -10,29 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import UnavailableError
+from taoxr.portaudio import find_device, sound_library
 
 _BLOCK_S: Final = 0.032
 
 
-def sound_library() -> Any:
+def check_sound() -> Any:
     """The module ``sounddevice``, with a microphone and a loudspeaker behind it.
 
     Raises:
         UnavailableError: The extra, PortAudio or a device is missing; says what to do.
     """
-    try:
-        library = importlib.import_module("sounddevice")
-    except ModuleNotFoundError as error:
-        raise UnavailableError("--mic needs the extra `audio`: pip install 'taoxr[audio]'") from error
-    except OSError as error:
-        raise UnavailableError(
-            f"--mic needs PortAudio ({error}): install it, on Debian with `apt install libportaudio2`"
-        ) from error
+    library = sound_library()
     for kind in ("input", "output"):
-        try:
-            library.query_devices(kind=kind)
-        except (library.PortAudioError, ValueError) as error:
-            raise UnavailableError(f"--mic found no sound {kind} device: {error}") from error
+        find_device(library, kind)
     return library
 
 
@@ -76,9 +66,9 @@ def open_sound(in_hz: int, out_hz: int) -> Generator[tuple[Microphone, Speaker]]
     """Opens the system's default devices; to be called inside the event loop that will read them.
 
     Raises:
-        UnavailableError: See `sound_library`, or the device refused the rate.
+        UnavailableError: See `check_sound`, or the device refused the rate.
     """
-    library, loop = sound_library(), asyncio.get_running_loop()
+    library, loop = check_sound(), asyncio.get_running_loop()
     microphone, speaker = Microphone(), Speaker()
 
     def heard(data: NDArray[np.int16], frames: int, time: Any, status: Any) -> None:

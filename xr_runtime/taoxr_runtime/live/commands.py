@@ -72,6 +72,13 @@ class Inbox:
         with self._lock:
             self._commands.appendleft(command)
 
+    def ask_again(self, text: str) -> None:
+        """Puts a question back that was lost, to be asked first, unless it waits already."""
+        with self._lock:
+            waits = any(isinstance(c, Ask) and c.text == text for c in self._commands)
+        if not waits:
+            self.again(Ask(text))
+
     def keep_questions(self) -> None:
         """Drops what made sense only in the conversation that was lost."""
         with self._lock:

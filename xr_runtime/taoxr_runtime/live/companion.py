@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
@@ -13,9 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr import arkit
-from taoxr.client import Client, ConversationOptions, InputMode, connect, private_bridge
-from taoxr.client.channel import access_from_environment
-from taoxr.errors import BusyError, InvalidInputError, TaoxrError, UnavailableError
+from taoxr.client import Client, Conversation, ConversationOptions, InputMode, connect, private_bridge
+from taoxr.client.channel import access_from_environment, no_answer
+from taoxr.errors import (
+    BusyError,
+    ConnectionLostError,
+    InvalidInputError,
+    NotFoundError,
+    TaoxrError,
+    UnavailableError,
+)
 from taoxr_runtime.animation import Activity
 from taoxr_runtime.audio import Sink, Source
 from taoxr_runtime.audio.protocols import clock_us
@@ -31,14 +38,6 @@ LONGEST_TEXT: Final = 4000
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 8.0
 _JOIN_S: Final = 30.0
-_TRANSPORT: Final = (
-    "failed to connect",
-    "Socket closed",
-    "Connection reset",
-    "recvmsg",
-    "GOAWAY",
-    "Broken pipe",
-)
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +81,7 @@ class Companion:
         self._report = Report(sink, source)
         self._loop = asyncio.new_event_loop()
         self._inbox = Inbox(self._loop)
+        self._session_id = self._resume_token = ""  # of the last conversation
         self._task: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._main, name="companion", daemon=True)
         self._failure: BaseException | None = None
@@ -152,6 +152,11 @@ class Companion:
         return CompanionState.THINKING if waiting else CompanionState.IDLE
 
     @property
+    def session_id(self) -> str:
+        """Name of the conversation, for `taoxr.client.Client.watch`; it stays when it is resumed."""
+        return self._session_id
+
+    @property
     def activity(self) -> Activity:
         """What the avatar is doing, as far as its body shows it."""
         return ACTIVITIES[self.state]
@@ -216,13 +221,10 @@ class Companion:
 
     def _told(self, error: TaoxrError) -> str:
         """What to tell the user of an error that ended a conversation."""
-        # gRPC's own words say little to anybody; what the bridge says of itself is told as it is.
-        if not (isinstance(error, UnavailableError) and any(w in str(error) for w in _TRANSPORT)):
+        if not isinstance(error, ConnectionLostError):
             return str(error)
         _log.info("connection lost: %s", error)
-        if self._target is None:
-            return "the bridge has stopped"
-        return f"no bridge answers at {self._target} (is `taoxr serve` running there?)"
+        return no_answer(self._target, error)
 
     @asynccontextmanager
     async def _bridge(self) -> AsyncGenerator[Client]:
@@ -234,8 +236,10 @@ class Companion:
             yield client
 
     async def _converse(self, client: Client) -> None:
-        options = replace(self._options, history=self._memory.history())
-        async with client.converse(options) as conversation:
+        async with AsyncExitStack() as stack:
+            conversation = await self._open(client, stack)
+            self._session_id = conversation.started.session_id
+            self._resume_token = conversation.started.resume_token
             names = conversation.started.rig.names
             if names != arkit.NAMES:
                 raise InvalidInputError(
@@ -245,8 +249,24 @@ class Companion:
             self._inbox.keep_questions()
             self._report.connected = True
             self._delay_s = _FIRST_DELAY_S
+            lost = conversation.started.lost_turn
+            if lost is not None and lost.heard_text:
+                self._report.remark("the answer was cut off; ask on, or ask again")
+            elif lost is not None and lost.user_text:
+                self._inbox.ask_again(lost.user_text)
             session = Session(
-                conversation, options.input_mode, self._speech, self._source, self._memory, self._report,
-                self._inbox,
+                conversation, self._options.input_mode, self._speech, self._source, self._memory,
+                self._report, self._inbox,
             )  # fmt: skip
             await session.run()
+
+    async def _open(self, client: Client, stack: AsyncExitStack) -> Conversation:
+        """The conversation that was lost, or a new one that is told what was said before."""
+        if self._resume_token:
+            lost = replace(self._options, system_prompt="", history=(), resume_token=self._resume_token)
+            try:
+                return await stack.enter_async_context(client.converse(lost))
+            except NotFoundError:  # it has ended, or this is the bridge of another machine
+                _log.info("the conversation cannot be resumed")
+        fresh = replace(self._options, history=self._memory.history())
+        return await stack.enter_async_context(client.converse(fresh))
