@@ -24,6 +24,7 @@ from taoxr_bridge.worker import ROLES, Worker, WorkerState
 
 _console = Console(stderr=True, highlight=False)
 _MARKS: Final = {
+    WorkerState.ASLEEP: "[dim]·[/]",
     WorkerState.STARTING: "[dim]…[/]",
     WorkerState.READY: "[green]✓[/]",
     WorkerState.DOWN: "[red]✗[/]",

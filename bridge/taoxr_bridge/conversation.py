@@ -15,6 +15,7 @@ from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge import calls, resume, validation
 from taoxr_bridge.journal import Journal
 from taoxr_bridge.metrics import Metrics
+from taoxr_bridge.motion import body_of_text
 from taoxr_bridge.session import Session
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech import Voice, chunks_of, open_voice, start_speech
@@ -99,16 +100,23 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
     ) -> None:
         """Speaks a text, as fast as the client takes it."""
         validation.check_text("text", request.text)
+        validation.check_tracks("tracks", request.tracks)
         voice = await self._voice("frame_rate", request.frame_rate)
         rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
         rig.frame_rate = voice.frame_rate
         audio = common_pb2.AudioFormat(sample_rate_hz=voice.sample_rate_hz)
-        await context.write(pb.SayResponse(started=pb.SessionStarted(audio_out=audio, rig=rig)))
-        async with nursery() as tasks:
-            spoken = start_speech(tasks, request.text, voice, Stages(time.monotonic()))
-            async with aclosing(chunks_of(spoken, lambda _clause: None)) as chunks:
-                async for chunk in chunks:
-                    await context.write(pb.SayResponse(media=chunk))
+        started = pb.SessionStarted(audio_out=audio, rig=rig, tracks=(pb.TRACK_FACE,))
+        async with body_of_text(self._workers["motion"], request.tracks, voice) as body:
+            body.describe(started)
+            await context.write(pb.SayResponse(started=started))
+            async with nursery() as tasks:
+                spoken = start_speech(tasks, request.text, voice, Stages(time.monotonic()))
+                async with aclosing(chunks_of(spoken, lambda _clause: None)) as chunks:
+                    async for chunk in chunks:
+                        await body.dress(chunk)
+                        await context.write(pb.SayResponse(media=chunk))
+            if (rest := await body.rest()) is not None:
+                await context.write(pb.SayResponse(motion=rest))
 
     async def GetServerInfo(  # noqa: N802
         self, request: pb.GetServerInfoRequest, context: Any

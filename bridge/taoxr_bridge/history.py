@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from taoxr.v1 import common_pb2
+from taoxr.worker.v1 import llm_pb2
 
 # Phoneme symbols that stand for silence (see PhonemeTiming).
 _SILENCE: Final = ("", "_")
@@ -81,6 +82,8 @@ class History:
     ) -> None:
         self._fixed = _persona(system_prompt, examples)
         self._messages = list(earlier)
+        # Their positions count from the first of `_messages`.
+        self._uses: list[llm_pb2.ToolUse] = []
         self._max_chars = max_chars
 
     def change_persona(self, system_prompt: str, examples: Iterable[tuple[str, str]]) -> None:
@@ -92,11 +95,14 @@ class History:
         self._messages.append(_message(common_pb2.ROLE_USER, text))
         self._trim()
 
-    def add_assistant(self, text: str) -> None:
-        """The user heard the avatar say `text`; nothing heard leaves no message.
+    def add_assistant(self, text: str, uses: Iterable[llm_pb2.ToolUse] = ()) -> None:
+        """The user heard the avatar say `text`, for which it used tools; nothing heard leaves no message.
 
         What goes on after an interruption that was none joins the message before it.
         """
+        for use in uses:
+            placed = llm_pb2.ToolUse(position=len(self._messages), call=use.call, result=use.result)
+            self._uses.append(placed)
         last = self._messages[-1] if self._messages else None
         if text and last is not None and last.role == common_pb2.ROLE_ASSISTANT:
             self._messages[-1] = _message(common_pb2.ROLE_ASSISTANT, f"{last.content} {text}")
@@ -107,15 +113,30 @@ class History:
         """System prompt, examples and turns, oldest first."""
         return [*self._fixed, *self._messages]
 
+    def tool_uses(self) -> list[llm_pb2.ToolUse]:
+        """The calls in between, with their places among `messages`."""
+        fixed = len(self._fixed)
+        return [
+            llm_pb2.ToolUse(position=fixed + u.position, call=u.call, result=u.result) for u in self._uses
+        ]
+
     def said(self) -> list[common_pb2.ChatMessage]:
-        """Turns only, oldest first."""
+        """Words only, without persona and tools, oldest first."""
         return [*self._messages]
 
     def _trim(self) -> None:
-        if sum(len(m.content) for m in self._messages) <= self._max_chars:
+        if self._chars() <= self._max_chars:
             return
-        while len(self._messages) > 1 and sum(len(m.content) for m in self._messages) > self._max_chars // 2:
+        while len(self._messages) > 1 and self._chars() > self._max_chars // 2:
             del self._messages[0]
+            for use in self._uses:
+                use.position -= 1
+            # A result without the question before it says nothing.
+            self._uses = [use for use in self._uses if use.position > 0]
+
+    def _chars(self) -> int:
+        results = (u.result.output + u.result.error + u.call.arguments_json for u in self._uses)
+        return sum(map(len, results)) + sum(len(m.content) for m in self._messages)
 
 
 def _persona(system_prompt: str, examples: Iterable[tuple[str, str]]) -> list[common_pb2.ChatMessage]:

@@ -12,6 +12,7 @@ from taoxr.worker.v1 import llm_pb2
 from taoxr_bridge import calls
 from taoxr_bridge.history import History
 from taoxr_bridge.settings import Settings
+from taoxr_bridge.tools import Toolbox
 from taoxr_bridge.turn import Thinker
 from taoxr_bridge.worker import Worker
 
@@ -29,6 +30,7 @@ class Mind:
 
     Attributes:
         history: What was said.
+        tools: What the model may call.
     """
 
     def __init__(self, llm: Worker, config: pb.ConversationConfig, settings: Settings) -> None:
@@ -36,6 +38,7 @@ class Mind:
         self._config = config
         self._settings = settings
         self.history = History(*self._persona(), config.history, settings.history_chars)
+        self.tools = Toolbox(config)
 
     def update(self, update: pb.UpdateConfig) -> None:
         """Other wishes, from the next turn on; what is absent stays."""
@@ -52,13 +55,14 @@ class Mind:
         request = self._prompt()
         if user_text:
             request.messages.add(role=common_pb2.ROLE_USER, content=user_text)
-        return Thinker(self._llm, request, self._settings.worker_wait_s)
+        return Thinker(self._llm, request, self._settings.worker_wait_s, self.tools)
 
     async def warm_up(self) -> None:
         """Lets the language model read the persona while the user still thinks of what to say."""
         request = self._prompt()
         request.messages.add(role=common_pb2.ROLE_USER, content="Hello")
         request.max_tokens = 1
+        request.answer_now = True
         try:
             async with aclosing(calls.generate(self._llm, request, 1.0)) as responses:
                 async for _ in responses:
@@ -81,4 +85,6 @@ class Mind:
             top_p=settings.top_p,
             repetition_penalty=settings.repetition_penalty,
             seed=config.seed or _SEED,
+            tools=config.tools,
+            tool_uses=self.history.tool_uses(),
         )

@@ -24,6 +24,7 @@ def opening(
         idle_timeout_us=round(settings.idle_timeout_s * 1e6),
     )
     started.rig.frame_rate = voice.frame_rate
+    started.tracks.append(pb.TRACK_FACE)
     if config.HasField("audio_in"):
         started.audio_in.CopyFrom(config.audio_in)
         if config.input_mode != pb.INPUT_MODE_PUSH_TO_TALK and settings.barge_in != "none":

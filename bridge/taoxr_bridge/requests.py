@@ -6,6 +6,7 @@ from collections.abc import Callable
 from taoxr.errors import InvalidInputError
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge import validation
+from taoxr_bridge.body import Body
 from taoxr_bridge.listening import Listener
 from taoxr_bridge.opening import pong
 from taoxr_bridge.stages import Stages
@@ -18,14 +19,20 @@ class Requests:
     Args:
         turns: The avatar's turns.
         listener: Hears the user; None without a microphone.
+        body: The avatar's body; None when the client wants none.
         on_update: Takes a checked change of the config.
     """
 
     def __init__(
-        self, turns: TurnTaking, listener: Listener | None, on_update: Callable[[pb.UpdateConfig], None]
+        self,
+        turns: TurnTaking,
+        listener: Listener | None,
+        body: Body | None,
+        on_update: Callable[[pb.UpdateConfig], None],
     ) -> None:
         self._turns = turns
         self._listener = listener
+        self._body = body
         self._on_update = on_update
         self._muted = False
 
@@ -55,6 +62,12 @@ class Requests:
             case "update_config":
                 validation.check_update(request.update_config)
                 self._on_update(request.update_config)
+            case "play_action":
+                validation.check_action(request.play_action)
+                await self._require_body("play_action").play(request.play_action)
+            case "look_at":
+                validation.check_target(request.look_at)
+                await self._require_body("look_at").look_at(request.look_at)
             case "ping":
                 await self._turns.tell("", pb.ConverseResponse(pong=pong(request.ping)))
             case "end_session":
@@ -73,3 +86,8 @@ class Requests:
         if self._listener is None:
             raise InvalidInputError(field, "a request", "none, or config.audio_in in the first request")
         return self._listener
+
+    def _require_body(self, field: str) -> Body:
+        if self._body is None or not self._body.wanted:
+            raise InvalidInputError(field, "a request", "none, or TRACK_BODY in config.tracks")
+        return self._body

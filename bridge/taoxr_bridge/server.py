@@ -41,7 +41,7 @@ from taoxr_bridge.metrics import Metrics, MetricsInterceptor, metrics_page
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech_service import SpeechService
 from taoxr_bridge.supervisor import supervise
-from taoxr_bridge.worker import ROLES, Worker, WorkerState
+from taoxr_bridge.worker import NEEDED, Worker, WorkerState
 
 # Above the limits of single fields, so that their errors name the field.
 _MAX_REQUEST_BYTES: Final = 1024 * 1024
@@ -51,7 +51,7 @@ _STOP_GRACE_S: Final = 1.0
 _CONVERSE: Final = f"{conversation_pb2.DESCRIPTOR.services_by_name['ConversationService'].full_name}/Converse"
 # The workers that each service needs, for its health.
 _SERVICES: Final = {
-    conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name: ROLES,
+    conversation_pb2.DESCRIPTOR.services_by_name["ConversationService"].full_name: NEEDED,
     animation_pb2.DESCRIPTOR.services_by_name["AnimationService"].full_name: ("tts", "a2bs"),
     speech_pb2.DESCRIPTOR.services_by_name["SpeechService"].full_name: ("ear", "tts"),
     avatar_pb2.DESCRIPTOR.services_by_name["AvatarService"].full_name: (),
@@ -99,7 +99,7 @@ async def bridge(
 
     async def set_health() -> None:
         status = health_pb2.HealthCheckResponse
-        for name, roles in {"": ROLES, **_SERVICES}.items():
+        for name, roles in {"": NEEDED, **_SERVICES}.items():
             ready = all(workers[role].state is WorkerState.READY for role in roles)
             await health_service.set(name, status.SERVING if ready else status.NOT_SERVING)
 

@@ -9,10 +9,12 @@ from taoxr.errors import TaoxrError, UnavailableError
 from taoxr.v1 import common_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge.audience import Audience
+from taoxr_bridge.body import Body
 from taoxr_bridge.idle import IdleWatch
 from taoxr_bridge.journal import Journal
 from taoxr_bridge.listening import Listener
 from taoxr_bridge.mind import Mind
+from taoxr_bridge.motion import TRACKS
 from taoxr_bridge.opening import opening
 from taoxr_bridge.outbox import Outbox
 from taoxr_bridge.requests import Requests
@@ -66,7 +68,19 @@ class Session:
         if config.HasField("audio_in"):
             self._listener = Listener(self._turns, config, supervisor["ear"], settings)
             self._turns.ear = self._listener.ear
-        self._requests = Requests(self._turns, self._listener, self._update)
+        self._body: Body | None = None
+        if TRACKS & set(config.tracks):
+            self._body = self._turns.body = Body(
+                supervisor["motion"],
+                config.tracks,
+                seed=abs(config.seed),
+                frame_rate=voice.frame_rate,
+                sample_rate_hz=voice.sample_rate_hz,
+                tell=lambda response: self._turns.tell("", response),
+                notice=lambda error: self._turns.notice("", error),
+                position_us=self._turns.position_us,
+            )
+        self._requests = Requests(self._turns, self._listener, self._body, self._update)
         self._idle = IdleWatch(
             settings.idle_timeout_s,
             lambda: self._turns.speaking,
@@ -81,6 +95,8 @@ class Session:
             IdleError: No request came for too long.
         """
         await self._keeper.describe(self._started)
+        if self._body is not None:
+            await self._body.open(self._started)
         await self._turns.tell("", pb.ConverseResponse(session_started=self._started))
         try:
             ended = await self._converse(requests, send)
@@ -93,6 +109,8 @@ class Session:
             raise
         finally:
             await self._turns.close()
+            if self._body is not None:
+                self._body.close()
             self.audience.close()
             self.ended.set()
 
@@ -122,7 +140,9 @@ class Session:
         """Runs everything until the stream's end; True when the client said `end_session`."""
         async with nursery() as tasks:
             sending = tasks.create_task(self._send_all(send))
-            running = (self._idle.run(), self._keeper.run(self._turns.state), self._wait_stopped())
+            running = [self._idle.run(), self._keeper.run(self._turns.state), self._wait_stopped()]
+            if self._body is not None:
+                running.append(self._body.run())
             helpers = [tasks.create_task(helper) for helper in running]
             self._turns.open(tasks)
             listener = self._listener
@@ -158,7 +178,8 @@ class Session:
         self._keeper.save(*self._turns.state())
 
     async def _send_all(self, send: _Send) -> None:
-        async for response in self._outbox:
+        responses = self._outbox if self._body is None else self._body.dressed(self._outbox)
+        async for response in responses:
             await send(response)
             self.audience.show(response)
 

@@ -16,7 +16,7 @@ from taoxr.errors import InvalidInputError
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.socket_folder import socket_folder
 from taoxr_bridge.tasks import nursery
-from taoxr_bridge.worker import ROLES, Worker, WorkerState
+from taoxr_bridge.worker import ON_DEMAND, ROLES, Worker, WorkerState
 
 # Exit status of a worker whose model is missing or damaged: restarting would not help.
 EXIT_MODEL: Final = 78
@@ -46,17 +46,19 @@ class Supervisor:
 
     @property
     def all_ready(self) -> bool:
-        """True when every role can be called."""
-        return all(w.state is WorkerState.READY for w in self.workers.values())
+        """True when every role can be called, apart from those that are started on demand."""
+        return all(w.state is WorkerState.READY for w in self.workers.values() if w.role not in ON_DEMAND)
 
     async def wait_all_ready(self, timeout: float) -> None:
-        """Waits until every role can be called.
+        """Waits until every role can be called, apart from those that are started on demand.
 
         Raises:
             UnavailableError: One is down for good or was not ready in time.
         """
         deadline = time.monotonic() + timeout
         for worker in self.workers.values():
+            if worker.role in ON_DEMAND:
+                continue
             await worker.ready(max(0.001, deadline - time.monotonic()))
 
 
@@ -89,7 +91,9 @@ async def supervise(
         workers: dict[str, Worker] = {}
         for role in ROLES:
             target = external.get(role) or f"unix:{folder / role}.sock"
-            workers[role] = Worker(role, target, on_state, token if role in external else None)
+            asleep = role in ON_DEMAND and role not in external
+            secret = token if role in external else None
+            workers[role] = Worker(role, target, on_state, secret, asleep=asleep)
         async with nursery() as tasks:
             watchers = [
                 tasks.create_task(
@@ -120,6 +124,7 @@ async def _watch(worker: Worker, settings: Settings) -> None:
 async def _keep_running(worker: Worker, settings: Settings) -> None:
     """Starts the worker's process, again and again unless its model is at fault."""
     failures = 0
+    await worker.wanted.wait()
     while True:
         began = time.monotonic()
         code, last_line = await _run_once(worker, settings)

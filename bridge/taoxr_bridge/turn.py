@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from taoxr.errors import TaoxrError
+from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import ConverseResponse, TextDelta, TurnState
 from taoxr.worker.v1 import llm_pb2
 from taoxr_bridge import calls
@@ -16,6 +18,7 @@ from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.speech import Spoken, Voice, Voiced, add_face, add_voice, chunks_of, duration
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.tasks import nursery
+from taoxr_bridge.tools import MOST_CALLS, Toolbox
 from taoxr_bridge.worker import Worker
 
 # The language model may run ahead of the voice by this many clauses.
@@ -30,15 +33,31 @@ class Thinker:
         llm: Worker that thinks.
         request: Conversation and sampling.
         wait_s: How long to wait for a worker that restarts or is busy.
+        tools: The client's tools.
+        uses: How often a tool was called in this turn.
     """
 
     llm: Worker
     request: llm_pb2.GenerateRequest
     wait_s: float
+    tools: Toolbox
+    uses: int = 0
 
     def think(self) -> AsyncGenerator[llm_pb2.GenerateResponse]:
         """Streams the answer."""
         return calls.generate(self.llm, self.request, self.wait_s)
+
+    def after(self, said: str, use: llm_pb2.ToolUse) -> "Thinker":
+        """Who goes on once a tool was called, `said` having been said before that."""
+        request = llm_pb2.GenerateRequest()
+        request.CopyFrom(self.request)
+        if said.strip():
+            request.messages.add(role=common_pb2.ROLE_ASSISTANT, content=said.strip())
+        placed = request.tool_uses.add()
+        placed.CopyFrom(use)
+        placed.position = len(request.messages)
+        request.answer_now = self.uses + 1 >= MOST_CALLS
+        return replace(self, request=request, uses=self.uses + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +88,8 @@ class Turn:
 
     Attributes:
         stages: How long its parts took.
-        public: Set unless the answer may not be heard yet; media wait for it.
+        public: Set unless the answer may not be heard yet; media and tool calls wait for it.
+        tool_uses: Calls that were answered, in their order.
     """
 
     def __init__(
@@ -89,6 +109,8 @@ class Turn:
         self._emit = emit
         self._spoken: list[SpokenClause] = []
         self._text = ""
+        self._told = 0  # letters of it that the language model was told of after a call
+        self.tool_uses: list[llm_pb2.ToolUse] = []
         self.public = asyncio.Event()
         self.public.set()
         self._finishing = False
@@ -127,8 +149,24 @@ class Turn:
         await self.pacer.wait_until_heard()
 
     async def _think(self, clauses: Pipe[str]) -> None:
-        chunker, metrics = Chunker(), self.stages.metrics
-        async with aclosing(self._thinker.think()) as responses:
+        thinker = self._thinker
+        while (call := await self._think_on(thinker, clauses)) is not None:
+            assert isinstance(thinker, Thinker)  # a recital calls nothing
+            if thinker.request.answer_now:
+                raise TaoxrError(f"the language model wants more than {MOST_CALLS} tool calls in one turn")
+            # Nobody may notice a draft: a call has effects.
+            await self.public.wait()
+            use = await thinker.tools.use(self.turn_id, call, self._emit)
+            self.stages.mark_again("tools")
+            self.tool_uses.append(use)
+            said, self._told = self._text[self._told :], len(self._text)
+            thinker = thinker.after(said, use)
+        await clauses.close()
+
+    async def _think_on(self, thinker: Thinker | Recital, clauses: Pipe[str]) -> llm_pb2.CalledTool | None:
+        """Thinks until the end of the answer, or until a call, which is returned."""
+        chunker, metrics, call = Chunker(), self.stages.metrics, None
+        async with aclosing(thinker.think()) as responses:
             async for response in responses:
                 match response.WhichOneof("payload"):
                     case "started":
@@ -140,11 +178,14 @@ class Turn:
                         await self._emit(ConverseResponse(text_delta=TextDelta(text=response.text)))
                         for clause in chunker.feed(response.text):
                             await self._put_clause(clauses, clause)
+                    case "tool_call":
+                        call = response.tool_call
                     case _:
-                        metrics.answer_tokens = response.finished.tokens
+                        metrics.answer_tokens += response.finished.tokens
+        # What was said before a call is spoken while the tool works.
         for clause in chunker.finish():
             await self._put_clause(clauses, clause)
-        await clauses.close()
+        return call
 
     async def _put_clause(self, clauses: Pipe[str], clause: str) -> None:
         self.stages.mark("first_clause")

@@ -1,10 +1,11 @@
 """Checks of what clients send; every error names field, value and what is expected."""
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from taoxr.errors import InvalidInputError
-from taoxr.v1 import common_pb2
+from taoxr.v1 import body_pb2, common_pb2
 from taoxr.v1 import conversation_pb2 as pb
 
 MAX_TEXT_CHARS: Final = 4000
@@ -12,6 +13,7 @@ MAX_PCM_BYTES: Final = 256 * 1024
 _MAX_HISTORY: Final = 200
 _MAX_TOKENS: Final = 1024
 _RATES: Final = range(8000, 48001)
+_FARTHEST_M: Final = 100.0
 DEFAULT_FRAME_RATE: Final = 30.0
 
 
@@ -28,6 +30,7 @@ def check_config(config: pb.ConversationConfig, space: str) -> None:
     frame_rate("config.frame_rate", config.frame_rate)
     if config.space not in ("", space):
         raise InvalidInputError("config.space", config.space, f"{space!r}, which this server's frames are in")
+    check_tracks("config.tracks", config.tracks)
     _check_length("config.system_prompt", config.system_prompt)
     if len(config.history) > _MAX_HISTORY:
         raise InvalidInputError("config.history", len(config.history), f"at most {_MAX_HISTORY} messages")
@@ -49,6 +52,41 @@ def check_update(update: pb.UpdateConfig) -> None:
     """
     _check_length("update_config.system_prompt", update.system_prompt)
     _check_sampling("update_config", update)
+
+
+def check_tracks(field: str, tracks: Sequence[int]) -> None:
+    """Checks what is wanted beside the voice.
+
+    Raises:
+        InvalidInputError: One is no track.
+    """
+    for i, track in enumerate(tracks):
+        if track not in pb.Track.values() or track == pb.TRACK_UNSPECIFIED:
+            raise InvalidInputError(f"{field}[{i}]", track, "TRACK_FACE, TRACK_BODY or TRACK_CUES")
+
+
+def check_action(action: body_pb2.PlayAction) -> None:
+    """Checks a gesture that is asked for.
+
+    Raises:
+        InvalidInputError: It is none.
+    """
+    actions = body_pb2.PlayAction.Action
+    if action.action not in actions.values() or action.action == body_pb2.PlayAction.ACTION_UNSPECIFIED:
+        raise InvalidInputError("play_action.action", action.action, "a value of Action")
+
+
+def check_target(look_at: body_pb2.LookAt) -> None:
+    """Checks where the avatar is to look.
+
+    Raises:
+        InvalidInputError: It is not a point within reach.
+    """
+    for axis in "xyz":
+        value = getattr(look_at.target, axis)
+        # Not a number is not in any range either.
+        if not -_FARTHEST_M <= value <= _FARTHEST_M:
+            raise InvalidInputError(f"look_at.target.{axis}", value, "-100 to 100 metres")
 
 
 def frame_rate(field: str, value: float) -> float:

@@ -15,7 +15,10 @@ from taoxr.v1 import conversation_pb2
 from taoxr.worker.v1 import worker_pb2
 from taoxr.worker.v1.worker_pb2_grpc import WorkerServiceStub
 
-ROLES: Final = ("ear", "llm", "tts", "a2bs")
+NEEDED: Final = ("ear", "llm", "tts", "a2bs")
+ON_DEMAND: Final = ("motion",)
+"""Roles whose worker is started when somebody first needs it."""
+ROLES: Final = (*NEEDED, *ON_DEMAND)
 
 # A restarted worker listens on the same socket, and must be found at once.
 _CHANNEL_OPTIONS: Final = (
@@ -30,6 +33,7 @@ _STATUS_S: Final = 5.0
 class WorkerState(StrEnum):
     """Whether a worker can be called."""
 
+    ASLEEP = "asleep"
     STARTING = "starting"
     READY = "ready"
     DOWN = "down"
@@ -43,16 +47,24 @@ class Worker:
         target: gRPC target, such as ``unix:/path`` or ``host:port``.
         on_state: Called after every change of state.
         token: Secret that the worker wants with every call; None for a worker on a Unix socket.
+        asleep: Whether it is started only when somebody waits for it.
 
     Attributes:
         metadata: Goes with every call to the worker.
         restarts: How often its process was started again.
         reason: Why it is not ready.
         was_ready: True once it has been ready.
+        wanted: Set when it is to be started; at first unless it is asleep.
     """
 
     def __init__(
-        self, role: str, target: str, on_state: Callable[["Worker"], None], token: str | None = None
+        self,
+        role: str,
+        target: str,
+        on_state: Callable[["Worker"], None],
+        token: str | None = None,
+        *,
+        asleep: bool = False,
     ) -> None:
         self.role = role
         self.target = target
@@ -60,7 +72,10 @@ class Worker:
         self.restarts = 0
         self.reason = ""
         self.was_ready = False
-        self._state: WorkerState = WorkerState.STARTING
+        self._state: WorkerState = WorkerState.ASLEEP if asleep else WorkerState.STARTING
+        self.wanted = asyncio.Event()
+        if not asleep:
+            self.wanted.set()
         self._on_state = on_state
         self._changed = asyncio.Condition()
         self.channel = aio.insecure_channel(target, options=_CHANNEL_OPTIONS)
@@ -88,11 +103,14 @@ class Worker:
             await self.set_state(WorkerState.STARTING, "it stopped during a call")
 
     async def ready(self, timeout: float) -> None:
-        """Waits until the worker can be called.
+        """Waits until the worker can be called; wakes one that is asleep.
 
         Raises:
             UnavailableError: It is down for good, or was not ready in time.
         """
+        if self._state is WorkerState.ASLEEP:
+            await self.set_state(WorkerState.STARTING)
+            self.wanted.set()
         try:
             async with asyncio.timeout(timeout), self._changed:
                 await self._changed.wait_for(lambda: self._state is not WorkerState.STARTING)

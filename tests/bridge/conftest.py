@@ -90,6 +90,7 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.speeds: list[float] = []
+        self.stressed = ""  # letters that carry stress
         self.spoke = asyncio.Event()
 
     async def Synthesize(  # noqa: N802  the rpc's name
@@ -102,7 +103,9 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
         step = MS_PER_CHAR * 1000
         pcm = np.full(len(letters) * RATE * MS_PER_CHAR // 1000, 1000, "<i2")
         phonemes = [
-            common_pb2.PhonemeTiming(symbol=c, start_us=i * step, end_us=(i + 1) * step)
+            common_pb2.PhonemeTiming(
+                symbol=f"ˈ{c}" if c in self.stressed else c, start_us=i * step, end_us=(i + 1) * step
+            )
             for i, c in enumerate(letters)
         ]
         return tts_pb2.SynthesizeResponse(pcm=pcm.tobytes(), sample_rate_hz=RATE, phonemes=phonemes)

@@ -10,6 +10,7 @@
 """
 
 from taoxr.client.avatars import Avatar, AvatarRig
+from taoxr.client.body import Action, BodyActivity, BodyTrack, Bones, Cue, CueKind, Track
 from taoxr.client.client import Client, ServerInfo, Worker, connect
 from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
 from taoxr.client.conversation import Conversation, ConversationOptions, InputMode
@@ -20,6 +21,7 @@ from taoxr.client.events import (
     Leaving,
     LostTurn,
     MediaChunk,
+    Motion,
     Notice,
     Phoneme,
     Pong,
@@ -35,13 +37,19 @@ from taoxr.client.events import (
 from taoxr.client.private_bridge import private_bridge
 
 __all__ = [
+    "Action",
     "AnimatedText",
     "Avatar",
     "AvatarRig",
+    "BodyActivity",
+    "BodyTrack",
+    "Bones",
     "Capability",
     "Client",
     "Conversation",
     "ConversationOptions",
+    "Cue",
+    "CueKind",
     "Event",
     "FaceTrack",
     "GoingAway",
@@ -49,6 +57,7 @@ __all__ = [
     "Leaving",
     "LostTurn",
     "MediaChunk",
+    "Motion",
     "Notice",
     "Phoneme",
     "Pong",
@@ -60,6 +69,7 @@ __all__ = [
     "SpokenText",
     "State",
     "TextDelta",
+    "Track",
     "Transcript",
     "TurnMetrics",
     "TurnState",

@@ -32,6 +32,7 @@ from taoxr.client.conversation import Conversation, ConversationOptions, InputMo
 from taoxr.client.events import Event, MediaChunk, State, TurnState
 from taoxr.client.sound import Microphone, Speaker
 from taoxr.client.talk_view import LiveView, PlainView
+from taoxr.client.tools import installed_tools
 from taoxr.errors import InvalidInputError, TaoxrError, UnavailableError
 from taoxr.portaudio import Device, list_devices, sound_library
 
@@ -54,6 +55,7 @@ class _Choices:
     metrics: bool
     sound: bool
     headphones: bool
+    tools: bool
 
 
 @dataclass(slots=True)
@@ -78,6 +80,9 @@ def talk(
         bool, typer.Option("--headphones", help="The microphone does not hear the answers.")
     ] = False,
     silent: Annotated[bool, typer.Option("--silent", help="Do not play the answers.")] = False,
+    tools: Annotated[
+        bool, typer.Option("--tools", help="Let the avatar use the installed tools (time, date, timer).")
+    ] = False,
     show_devices: Annotated[
         bool, typer.Option("--list-devices", help="List the sound devices, and do nothing else.")
     ] = False,
@@ -130,6 +135,7 @@ def talk(
         metrics=metrics,
         sound=not silent and (mic or loudspeaker is not None or sys.stdout.isatty()),
         headphones=headphones,
+        tools=tools,
     )
     asyncio.run(_talk(choices, server))
 
@@ -145,6 +151,7 @@ async def _talk(choices: _Choices, server: Server) -> None:
             partial_transcripts=microphone is not None,
             # A silent avatar cannot hear itself either.
             echo_cancelled=choices.headphones or speaker is None,
+            tools=installed_tools() if choices.tools else (),
         )
         conversation = await stack.enter_async_context(client.converse(options))
         talker = _Talker(conversation, _view(choices), speaker)

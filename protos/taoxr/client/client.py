@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taoxr.client import avatars, events, speech
 from taoxr.client.avatars import Avatar, AvatarRig
+from taoxr.client.body import NO_BODY, TRACK_TO_PROTO, Track, joined
 from taoxr.client.channel import open_channel
 from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
 from taoxr.client.conversation import Conversation, ConversationOptions
@@ -107,16 +108,22 @@ class Client:
             call.cancel()
 
     async def stream_say(
-        self, text: str, *, frame_rate: float = 0.0
-    ) -> AsyncIterator[events.SessionStarted | events.MediaChunk]:
-        """Speaks `text` (at most 4,000 characters): `SessionStarted`, then chunks as they are made."""
+        self, text: str, *, frame_rate: float = 0.0, tracks: frozenset[Track] = frozenset()
+    ) -> AsyncIterator[events.SessionStarted | events.MediaChunk | events.Motion]:
+        """Speaks `text` (at most 4,000 characters): `SessionStarted`, then chunks as they are made.
+
+        With `Track.BODY` the last one is a `Motion` on their clock, in which the body comes to rest.
+        """
         started: events.SessionStarted | None = None
-        call = self._conversations.Say(pb.SayRequest(text=text, frame_rate=frame_rate))
+        wanted = [TRACK_TO_PROTO[track] for track in sorted(tracks)]
+        call = self._conversations.Say(pb.SayRequest(text=text, frame_rate=frame_rate, tracks=wanted))
         try:
             async for response in call:
                 if response.WhichOneof("payload") == "started":
                     started = events.session_from_proto(response.started)
                     yield started
+                elif response.WhichOneof("payload") == "motion":
+                    yield events.motion_from_proto(response.motion)
                 elif started is not None:
                     yield events.media_from_proto(response.media, started)
         except aio.AioRpcError as error:
@@ -125,20 +132,29 @@ class Client:
             call.cancel()
 
     async def say(
-        self, text: str, *, frame_rate: float = 0.0, on_progress: Callable[[int], None] | None = None
+        self,
+        text: str,
+        *,
+        frame_rate: float = 0.0,
+        tracks: frozenset[Track] = frozenset(),
+        on_progress: Callable[[int], None] | None = None,
     ) -> Speech:
         """Speaks `text` (at most 4,000 characters) and returns the whole of it.
 
         Args:
             text: What to say.
             frame_rate: Frames per second; 0 is the default of 30.
+            tracks: What is wanted beside the voice and the face.
             on_progress: Called with the length in microseconds of what is made.
         """
         started: events.SessionStarted | None = None
         chunks: list[events.MediaChunk] = []
-        async for event in self.stream_say(text, frame_rate=frame_rate):
+        rest = NO_BODY
+        async for event in self.stream_say(text, frame_rate=frame_rate, tracks=tracks):
             if isinstance(event, events.SessionStarted):
                 started = event
+            elif isinstance(event, events.Motion):
+                rest = event.body
             else:
                 chunks.append(event)
                 if on_progress is not None:
@@ -152,7 +168,15 @@ class Client:
             np.concatenate([no_frames, *(c.frame_weights for c in chunks)]),
         )
         pcm = np.concatenate([np.zeros(0, np.int16), *(c.pcm for c in chunks)])
-        return Speech(pcm, started.audio_out_hz, face, tuple(p for c in chunks for p in c.phonemes))
+        return Speech(
+            pcm,
+            started.audio_out_hz,
+            face,
+            tuple(p for c in chunks for p in c.phonemes),
+            started.bones,
+            joined([*(c.body for c in chunks), rest]),
+            tuple(cue for c in chunks for cue in c.cues),
+        )
 
     async def animate_audio(
         self,

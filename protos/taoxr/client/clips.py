@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr.client.body import NO_BODY, BodyTrack, Bones, Cue
 from taoxr.client.events import Phoneme, Rig
 
 
@@ -32,12 +33,18 @@ class Speech:
         sample_rate_hz: Rate of `pcm`.
         face: Frames on the clock of `pcm`.
         phonemes: Phonemes on the clock of `pcm`.
+        bones: What `body` moves; None unless `Track.BODY` was asked for.
+        body: Poses on the clock of `pcm`, going on after its end until the body is at rest.
+        cues: What `Track.CUES` brought, on the clock of `pcm`.
     """
 
     pcm: NDArray[np.int16]
     sample_rate_hz: int
     face: FaceTrack
     phonemes: tuple[Phoneme, ...]
+    bones: Bones | None = None
+    body: BodyTrack = NO_BODY
+    cues: tuple[Cue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
@@ -13,7 +13,7 @@ import numpy as np
 from grpc import aio
 from numpy.typing import NDArray
 
-from taoxr.client import events
+from taoxr.client import body, events
 from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
 from taoxr.v1 import common_pb2
@@ -47,6 +47,7 @@ class ConversationOptions:
             echo, or the user wears headphones. Otherwise the server keeps the avatar from hearing itself.
         resume_token: `SessionStarted.resume_token` of a conversation to go on with; `history` and
             `system_prompt` are then its own, and must be empty here.
+        tracks: What is sent beside the voice and the face.
     """
 
     audio_in_hz: int = 0
@@ -61,6 +62,7 @@ class ConversationOptions:
     partial_transcripts: bool = True
     echo_cancelled: bool = False
     resume_token: str = field(default="", repr=False)
+    tracks: frozenset[body.Track] = frozenset()
 
 
 _ROLES: Final = {"user": common_pb2.ROLE_USER, "assistant": common_pb2.ROLE_ASSISTANT}
@@ -89,6 +91,7 @@ def config_to_proto(options: ConversationOptions) -> pb.ConversationConfig:
         partial_transcripts=options.partial_transcripts,
         echo_cancelled=options.echo_cancelled,
         resume_token=options.resume_token,
+        tracks=[body.TRACK_TO_PROTO[track] for track in sorted(options.tracks)],
     )
 
 
@@ -197,6 +200,17 @@ class Conversation:
             system_prompt=system_prompt, max_answer_tokens=max_answer_tokens, temperature=temperature
         )
         await self._send(pb.ConverseRequest(update_config=update))
+
+    async def play_action(self, action: body.Action) -> None:
+        """Asks for a gesture, now; needs `Track.BODY`."""
+        await self._send(pb.ConverseRequest(play_action=body.action_to_proto(action)))
+
+    async def look_at(self, target: Sequence[float] | None) -> None:
+        """Where the avatar shall look from now on: x, y, z in its space, in metres; needs `Track.BODY`.
+
+        None: straight ahead, with glances of its own. See docs/body.md for the space.
+        """
+        await self._send(pb.ConverseRequest(look_at=body.look_at_to_proto(target)))
 
     async def ping(self) -> None:
         """Asks for a `Pong`; also a sign of life that keeps an idle conversation."""

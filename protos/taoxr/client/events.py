@@ -12,9 +12,10 @@ import grpc
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr.client import body as bodies
 from taoxr.errors import TaoxrError
 from taoxr.rpc import from_status
-from taoxr.v1 import common_pb2
+from taoxr.v1 import body_pb2, common_pb2
 from taoxr.v1 import conversation_pb2 as pb
 
 
@@ -91,6 +92,8 @@ class SessionStarted(Event):
         lost_turn: The turn that the loss broke off.
         idle_timeout_us: A conversation without requests ends after so many microseconds.
         capabilities: What the server does in this conversation beyond the basics.
+        tracks: What is sent beside the voice.
+        bones: What the body track moves; None without one.
     """
 
     session_id: str
@@ -104,6 +107,8 @@ class SessionStarted(Event):
     lost_turn: LostTurn | None = None
     idle_timeout_us: int = 0
     capabilities: frozenset[Capability] = frozenset()
+    tracks: frozenset[bodies.Track] = frozenset((bodies.Track.FACE,))
+    bones: bodies.Bones | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +174,8 @@ class MediaChunk(Event):
         clause_text: Text of the clause; only on its first chunk.
         phonemes: Phonemes of the clause on the turn's media clock; only on its first chunk.
         last: True on the last chunk of the turn.
+        body: Poses on the turn's media clock, in [start_us, end_us); without frames unless asked for.
+        cues: What begins in the span; empty unless asked for.
     """
 
     start_us: int
@@ -180,6 +187,8 @@ class MediaChunk(Event):
     clause_text: str
     phonemes: tuple[Phoneme, ...]
     last: bool
+    body: bodies.BodyTrack = bodies.NO_BODY
+    cues: tuple[bodies.Cue, ...] = ()
 
     @property
     def end_us(self) -> int:
@@ -232,6 +241,19 @@ class Pong(Event):
 
     client_time_us: int
     server_time_us: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion(Event):
+    """How the body moves while nothing is said.
+
+    Attributes:
+        activity: What it does.
+        body: Poses, in microseconds since the session started; media of a turn with a body take their place.
+    """
+
+    activity: bodies.BodyActivity
+    body: bodies.BodyTrack
 
 
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
@@ -296,7 +318,14 @@ def media_from_proto(
         np.frombuffer(media.pcm, "<i2").astype(np.int16, copy=False), times, weights,
         media.clause, media.clause_text,
         tuple(map(phoneme_from_proto, media.phonemes)), media.last,
+        bodies.track_from_proto(media.body), bodies.cues_from_proto(media.cues),
     )  # fmt: skip
+
+
+def motion_from_proto(motion: body_pb2.Motion, *, seq: int = 0, turn_id: str = "", epoch: int = 0) -> Motion:
+    """The dataclass of a ``Motion``."""
+    activity = bodies.activity_from_proto(motion)
+    return Motion(seq, turn_id, epoch, activity, bodies.track_from_proto(motion.body))
 
 
 def session_from_proto(started: pb.SessionStarted, *, seq: int = 0, epoch: int = 0) -> SessionStarted:
@@ -308,6 +337,7 @@ def session_from_proto(started: pb.SessionStarted, *, seq: int = 0, epoch: int =
         started.resume_token, started.resume_window_us, started.resumed,
         lost and LostTurn(lost.turn_id, lost.user_text, lost.heard_text), started.idle_timeout_us,
         frozenset(_CAPABILITIES[c] for c in started.capabilities if c in _CAPABILITIES),
+        bodies.tracks_from_proto(started.tracks) | {bodies.Track.FACE}, bodies.bones_from_proto(started),
     )  # fmt: skip
 
 
@@ -347,6 +377,8 @@ def from_proto(response: pb.ConverseResponse, started: SessionStarted | None) ->
         case "going_away":
             going = response.going_away
             return GoingAway(*head, _LEAVING.get(going.reason, Leaving.UNKNOWN), going.time_left_us)
+        case "motion":
+            return motion_from_proto(response.motion, seq=seq, turn_id=turn_id, epoch=epoch)
         case "pong":
             return Pong(*head, response.pong.client_time_us, response.pong.server_time_us)
         case _:

@@ -162,6 +162,14 @@ class Conversation:
         """Changes settings from the next turn on; takes what `taoxr.client.Conversation.update` takes."""
         self._portal.run(self.asynchronous.update(**settings))
 
+    def play_action(self, action: aclient.Action) -> None:
+        """Asks for a gesture, now."""
+        self._portal.run(self.asynchronous.play_action(action))
+
+    def look_at(self, target: Sequence[float] | None) -> None:
+        """Where the avatar shall look from now on; None: straight ahead."""
+        self._portal.run(self.asynchronous.look_at(target))
+
     def ping(self) -> None:
         """Asks for a `Pong`."""
         self._portal.run(self.asynchronous.ping())
@@ -199,15 +207,17 @@ class Client:
         """What another client's conversation is told."""
         return self._portal.each(self._client.watch(session_id))
 
-    def say(self, text: str, *, frame_rate: float = 0.0) -> aclient.Speech:
+    def say(
+        self, text: str, *, frame_rate: float = 0.0, tracks: frozenset[aclient.Track] = frozenset()
+    ) -> aclient.Speech:
         """Speaks `text` and returns the whole of it."""
-        return self._portal.run(self._client.say(text, frame_rate=frame_rate))
+        return self._portal.run(self._client.say(text, frame_rate=frame_rate, tracks=tracks))
 
     def stream_say(
-        self, text: str, *, frame_rate: float = 0.0
-    ) -> Generator[events.SessionStarted | events.MediaChunk]:
+        self, text: str, *, frame_rate: float = 0.0, tracks: frozenset[aclient.Track] = frozenset()
+    ) -> Generator[events.SessionStarted | events.MediaChunk | events.Motion]:
         """Speaks `text`: `SessionStarted`, then chunks as they are made."""
-        return self._portal.each(self._client.stream_say(text, frame_rate=frame_rate))
+        return self._portal.each(self._client.stream_say(text, frame_rate=frame_rate, tracks=tracks))
 
     def animate_audio(
         self, pcm: NDArray[np.int16], sample_rate_hz: int, *, frame_rate: float = 0.0

@@ -19,6 +19,7 @@ from taoxr.client.events import (
     SpeechActivity,
     State,
     TextDelta,
+    ToolCall,
     Transcript,
     TurnMetrics,
     TurnState,
@@ -49,6 +50,8 @@ def remark(event: Event) -> str | None:
             return f"[dim]you:[/] {escape(said) or '[dim](nothing heard)[/]'}"
         case Notice(error=error):
             return f"[yellow]notice:[/] {escape(str(error))}"
+        case ToolCall(name=name, arguments_json=arguments):
+            return f"[dim]tool:[/] {escape(name)} {escape(arguments if arguments != '{}' else '')}".rstrip()
         case GoingAway(reason=reason, time_left_us=left_us):
             return f"[yellow]notice:[/] the bridge ends the conversation in {left_us / 1e6:.0f} s ({reason})"
         case _:

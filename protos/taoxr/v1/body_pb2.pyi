@@ -32,7 +32,8 @@ class BodyDescription(_message.Message):
     @_builtins.property
     def bone_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Humanoid bones as VRM 1.0 names them ("hips", "leftUpperArm"), in the order of BodyFrame.rotations. The
-        rest pose is VRM's T-pose, in which every bone's axes are the avatar's: +Y up, +Z to the front.
+        rest pose is VRM's T-pose, in which every bone's axes are the avatar's: +Y up, +Z to the front. The eyes
+        are among them; the shapes of the face do not move the gaze.
         """
 
     def __init__(
@@ -68,7 +69,9 @@ class BodyFrame(_message.Message):
 
     @_builtins.property
     def hips_translation(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Displacement of the hips from the rest pose in metres, +Y up and +Z to the front: x, y, z."""
+        """Displacement of the hips from the rest pose, +Y up and +Z to the front: x, y, z, in metres for hips that
+        are 0.95 m above the floor; on another avatar it scales with that height, so that the feet stay put.
+        """
 
     def __init__(
         self,
@@ -209,7 +212,9 @@ Global___Motion: _TypeAlias = Motion  # noqa: Y015
 
 @_typing.final
 class PlayAction(_message.Message):
-    """A gesture, layered over what the body does; needs TRACK_BODY."""
+    """A gesture, layered over what the body does; needs TRACK_BODY. It shows with the next frames that are made,
+    so within about a second, and takes the place of one that still plays.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -266,14 +271,16 @@ Global___PlayAction: _TypeAlias = PlayAction  # noqa: Y015
 
 @_typing.final
 class LookAt(_message.Message):
-    """Where the avatar shall look from now on; needs TRACK_BODY."""
+    """Where the avatar shall look from now on, with eyes, head and a little of the chest, as far as they turn;
+    needs TRACK_BODY.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TARGET_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def target(self) -> Global___Point:
-        """Absent: straight ahead, with glances of its own."""
+        """Seen from eyes 1.6 m above the floor. Absent: straight ahead, with glances of its own."""
 
     def __init__(
         self,
