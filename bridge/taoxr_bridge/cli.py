@@ -72,7 +72,8 @@ def serve(
         typer.Option("--announce", help="Let `taoxr servers` find it on the network (extra `discovery`)."),
     ] = False,
     announce_loopback: Annotated[
-        bool, typer.Option("--announce-loopback", help="The same where only this machine reaches it.")
+        bool,
+        typer.Option("--announce-loopback", help="The same where only this machine reaches it."),
     ] = False,
     avatars: Annotated[
         Path | None,

@@ -25,6 +25,8 @@ def opening(
     )
     started.rig.frame_rate = voice.frame_rate
     started.tracks.append(pb.TRACK_FACE)
+    if config.tools:
+        started.capabilities.append(pb.CAPABILITY_TOOLS)
     if config.HasField("audio_in"):
         started.audio_in.CopyFrom(config.audio_in)
         if config.input_mode != pb.INPUT_MODE_PUSH_TO_TALK and settings.barge_in != "none":

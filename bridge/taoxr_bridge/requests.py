@@ -10,6 +10,7 @@ from taoxr_bridge.body import Body
 from taoxr_bridge.listening import Listener
 from taoxr_bridge.opening import pong
 from taoxr_bridge.stages import Stages
+from taoxr_bridge.tools import check_result
 from taoxr_bridge.turn_taking import TurnTaking
 
 
@@ -68,6 +69,9 @@ class Requests:
             case "look_at":
                 validation.check_target(request.look_at)
                 await self._require_body("look_at").look_at(request.look_at)
+            case "tool_result":
+                check_result(request.tool_result)
+                self._turns.tool_answered(request.tool_result)
             case "ping":
                 await self._turns.tell("", pb.ConverseResponse(pong=pong(request.ping)))
             case "end_session":

@@ -7,6 +7,7 @@ from typing import Final
 from taoxr.errors import InvalidInputError
 from taoxr.v1 import body_pb2, common_pb2
 from taoxr.v1 import conversation_pb2 as pb
+from taoxr_bridge.tools import check_tools
 
 MAX_TEXT_CHARS: Final = 4000
 MAX_PCM_BYTES: Final = 256 * 1024
@@ -39,6 +40,7 @@ def check_config(config: pb.ConversationConfig, space: str) -> None:
             raise InvalidInputError(f"config.history[{i}].role", message.role, "ROLE_USER or ROLE_ASSISTANT")
         check_text(f"config.history[{i}].content", message.content)
     _check_sampling("config", config)
+    check_tools(config)
     if config.resume_token and (config.system_prompt or config.history):
         field = "config.system_prompt" if config.system_prompt else "config.history"
         raise InvalidInputError(field, "a value", "none together with resume_token")

@@ -50,6 +50,8 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
 
     def __init__(self) -> None:
         self.answer: Callable[[str], str] = lambda prompt: f"You said {prompt}."
+        # What comes of a request, in place of `answer`: text, and perhaps a call at the end.
+        self.script: Callable[[llm_pb2.GenerateRequest], list[str | llm_pb2.CalledTool]] | None = None
         self.hold = asyncio.Event()
         self.hold.set()
         self.warmed_up = 0
@@ -72,6 +74,12 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
         self.called.set()
         try:
             yield llm_pb2.GenerateResponse(started=llm_pb2.GenerateStarted(prompt_tokens=7, reused_tokens=3))
+            if self.script is not None:
+                for part in self.script(request):
+                    kind = "text" if isinstance(part, str) else "tool_call"
+                    yield llm_pb2.GenerateResponse(**{kind: part})
+                yield llm_pb2.GenerateResponse(finished=llm_pb2.GenerateFinished(tokens=1))
+                return
             words = self.answer(request.messages[-1].content).split(" ")
             for i, word in enumerate(words):
                 await self.hold.wait()

@@ -30,11 +30,13 @@ from taoxr.client.events import (
     SpeechActivity,
     State,
     TextDelta,
+    ToolCall,
     Transcript,
     TurnMetrics,
     TurnState,
 )
 from taoxr.client.private_bridge import private_bridge
+from taoxr.client.tools import Tool, as_tool
 
 __all__ = [
     "Action",
@@ -69,11 +71,14 @@ __all__ = [
     "SpokenText",
     "State",
     "TextDelta",
+    "Tool",
+    "ToolCall",
     "Track",
     "Transcript",
     "TurnMetrics",
     "TurnState",
     "Worker",
+    "as_tool",
     "connect",
     "private_bridge",
 ]

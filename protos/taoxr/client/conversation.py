@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
@@ -14,9 +15,10 @@ from grpc import aio
 from numpy.typing import NDArray
 
 from taoxr.client import body, events
-from taoxr.errors import UnavailableError
+from taoxr.client.tools import Tool, as_tool, result_of
+from taoxr.errors import TaoxrError, UnavailableError
 from taoxr.rpc import error_of
-from taoxr.v1 import common_pb2
+from taoxr.v1 import common_pb2, tools_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr.v1.conversation_pb2_grpc import ConversationServiceStub
 
@@ -45,6 +47,9 @@ class ConversationOptions:
         partial_transcripts: Whether transcripts come while the user still speaks.
         echo_cancelled: True when the avatar's voice is not in the audio that will be sent: the client cancels
             echo, or the user wears headphones. Otherwise the server keeps the avatar from hearing itself.
+        tools: Functions that the avatar may call, at most 16; see `taoxr.client.tools`. They are called while
+            the events are iterated.
+        tool_timeout_s: How long a call may take, 0.1 to 120; 0 is the default of 10 s.
         resume_token: `SessionStarted.resume_token` of a conversation to go on with; `history` and
             `system_prompt` are then its own, and must be empty here.
         tracks: What is sent beside the voice and the face.
@@ -61,6 +66,8 @@ class ConversationOptions:
     temperature: float | None = None
     partial_transcripts: bool = True
     echo_cancelled: bool = False
+    tools: tuple[Tool | Callable[..., Any], ...] = ()
+    tool_timeout_s: float = 0.0
     resume_token: str = field(default="", repr=False)
     tracks: frozenset[body.Track] = frozenset()
 
@@ -90,6 +97,8 @@ def config_to_proto(options: ConversationOptions) -> pb.ConversationConfig:
         temperature=options.temperature,
         partial_transcripts=options.partial_transcripts,
         echo_cancelled=options.echo_cancelled,
+        tools=[as_tool(tool).to_proto() for tool in options.tools],
+        tool_timeout_us=round(options.tool_timeout_s * 1e6),
         resume_token=options.resume_token,
         tracks=[body.TRACK_TO_PROTO[track] for track in sorted(options.tracks)],
     )
@@ -119,6 +128,8 @@ class Conversation:
         self._turn_id = ""
         self._started: events.SessionStarted | None = None
         self._replay_started = True
+        self._tools = {tool.name: tool for tool in map(as_tool, options.tools)}
+        self._working: set[asyncio.Task[None]] = set()
 
     @property
     def started(self) -> events.SessionStarted:
@@ -148,6 +159,8 @@ class Conversation:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for task in self._working:
+            task.cancel()
         if self._call is not None:
             self._call.cancel()
 
@@ -179,6 +192,21 @@ class Conversation:
         """Tells how far playback of a turn has come; the server paces by it."""
         report = pb.PlaybackReport(turn_id=turn_id, played_us=played_us, underruns=underruns)
         await self._send(pb.ConverseRequest(playback=report))
+
+    async def answer_tool(self, call_id: str, *, output: str = "", error: str = "") -> None:
+        """Tells what came of a `ToolCall` of a tool without `Tool.run`.
+
+        Args:
+            call_id: `ToolCall.call_id`.
+            output: What came out, at most 4,000 characters.
+            error: Or why it failed, at most 1,000 characters.
+        """
+        result = tools_pb2.ToolResult(call_id=call_id)
+        if error:
+            result.error = error
+        else:
+            result.output = output
+        await self._send(pb.ConverseRequest(tool_result=result))
 
     async def mute(self, muted: bool) -> None:
         """Switches the microphone off or on: audio that is sent while it is off counts as silence."""
@@ -255,7 +283,25 @@ class Conversation:
             if isinstance(event, events.SessionStarted):
                 self._started = event
             if event is not None and not self._stale(event):
+                if isinstance(event, events.ToolCall):
+                    self._use_tool(response.tool_call)
                 return event
+
+    def _use_tool(self, call: tools_pb2.ToolCall) -> None:
+        tool = self._tools.get(call.name)
+        if tool is not None and tool.run is None:
+            return  # whoever iterates answers it
+        task = asyncio.create_task(self._answer_with(tool, call), name=call.call_id)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+
+    async def _answer_with(self, tool: Tool | None, call: tools_pb2.ToolCall) -> None:
+        if tool is None:
+            result = tools_pb2.ToolResult(call_id=call.call_id, error=f"there is no tool {call.name} here")
+        else:
+            result = await result_of(tool, call)
+        with suppress(TaoxrError):  # the conversation is over, and whoever iterates learns why
+            await self._send(pb.ConverseRequest(tool_result=result))
 
     def _stale(self, event: events.Event) -> bool:
         if event.epoch < self._epoch:

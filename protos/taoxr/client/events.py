@@ -65,6 +65,7 @@ class Capability(StrEnum):
 
     RESUME = "resume"
     BARGE_IN = "barge_in"
+    TOOLS = "tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +257,23 @@ class Motion(Event):
     body: bodies.BodyTrack
 
 
+@dataclass(frozen=True, slots=True)
+class ToolCall(Event):
+    """The avatar calls a tool and waits for what comes of it.
+
+    Attributes:
+        call_id: Name of the call.
+        name: Name of the tool.
+        arguments_json: A JSON object, as the language model wrote it.
+        timeout_us: Without an answer after so long the avatar goes on without one, in microseconds.
+    """
+
+    call_id: str
+    name: str
+    arguments_json: str
+    timeout_us: int
+
+
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 _STATES: Final = {
     pb.TurnState.STATE_LISTENING: State.LISTENING,
@@ -268,6 +286,7 @@ _STATES: Final = {
 _CAPABILITIES: Final = {
     pb.CAPABILITY_RESUME: Capability.RESUME,
     pb.CAPABILITY_BARGE_IN: Capability.BARGE_IN,
+    pb.CAPABILITY_TOOLS: Capability.TOOLS,
 }
 _LEAVING: Final = {
     pb.GoingAway.REASON_SHUTDOWN: Leaving.SHUTDOWN,
@@ -379,6 +398,9 @@ def from_proto(response: pb.ConverseResponse, started: SessionStarted | None) ->
             return GoingAway(*head, _LEAVING.get(going.reason, Leaving.UNKNOWN), going.time_left_us)
         case "motion":
             return motion_from_proto(response.motion, seq=seq, turn_id=turn_id, epoch=epoch)
+        case "tool_call":
+            call = response.tool_call
+            return ToolCall(*head, call.call_id, call.name, call.arguments_json, call.timeout_us)
         case "pong":
             return Pong(*head, response.pong.client_time_us, response.pong.server_time_us)
         case _:

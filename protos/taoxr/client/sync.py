@@ -154,6 +154,10 @@ class Conversation:
         """Tells how far playback of a turn has come."""
         self._portal.run(self.asynchronous.report_playback(turn_id, played_us, underruns))
 
+    def answer_tool(self, call_id: str, *, output: str = "", error: str = "") -> None:
+        """Tells what came of a `ToolCall` of a tool that has no function."""
+        self._portal.run(self.asynchronous.answer_tool(call_id, output=output, error=error))
+
     def mute(self, muted: bool) -> None:
         """Switches the microphone off or on."""
         self._portal.run(self.asynchronous.mute(muted))

@@ -1153,19 +1153,25 @@ class SayRequest(_message.Message):
 
     TEXT_FIELD_NUMBER: _builtins.int
     FRAME_RATE_FIELD_NUMBER: _builtins.int
+    TRACKS_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """1 to 4,000 characters, not only spaces."""
     frame_rate: _builtins.float
     """Frames per second, 10 to 120; 0 means 30."""
+    @_builtins.property
+    def tracks(self) -> _containers.RepeatedScalarFieldContainer[Global___Track.ValueType]:
+        """What is sent beside the voice; none means TRACK_FACE alone."""
+
     def __init__(
         self,
         *,
         text: _builtins.str = ...,
         frame_rate: _builtins.float = ...,
+        tracks: _abc.Iterable[Global___Track.ValueType] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame_rate", b"frame_rate", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame_rate", b"frame_rate", "text", b"text", "tracks", b"tracks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1179,25 +1185,33 @@ class SayResponse(_message.Message):
 
     STARTED_FIELD_NUMBER: _builtins.int
     MEDIA_FIELD_NUMBER: _builtins.int
+    MOTION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___SessionStarted:
-        """Formats: only `audio_out` and `rig` are set."""
+        """Formats: only `audio_out`, `rig`, `body` and `tracks` are set."""
 
     @_builtins.property
     def media(self) -> Global___MediaChunk:
         """A span of the speech."""
+
+    @_builtins.property
+    def motion(self) -> _body_pb2.Motion:
+        """With TRACK_BODY, the last response: how the body comes to rest after the speech; its times go on from
+        those of the media.
+        """
 
     def __init__(
         self,
         *,
         started: Global___SessionStarted | None = ...,
         media: Global___MediaChunk | None = ...,
+        motion: _body_pb2.Motion | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["media", b"media", "payload", b"payload", "started", b"started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["media", b"media", "motion", b"motion", "payload", b"payload", "started", b"started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["media", b"media", "payload", b"payload", "started", b"started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["media", b"media", "motion", b"motion", "payload", b"payload", "started", b"started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "media"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "media", "motion"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -1273,7 +1287,7 @@ class WorkerInfo(_message.Message):
     model: _builtins.str
     """Id of the model in the catalogue."""
     state: _builtins.str
-    """"starting", "ready", "busy", "down"."""
+    """"asleep" (starts when it is needed), "starting", "ready", "busy", "down"."""
     restarts: _builtins.int
     """Times it was started again after a failure."""
     rss_bytes: _builtins.int
