@@ -42,6 +42,15 @@ class Graph:
         """Number of splats."""
         return self.shapes["means"][0]
 
+    def dependents(self, name: str) -> set[int]:
+        """Numbers of the steps that a value makes run, directly or through others."""
+        changed, found = {name}, set[int]()
+        for i, step in enumerate(self.steps):
+            if changed.intersection(step.inputs):
+                found.add(i)
+                changed.update(step.outputs)
+        return found
+
 
 def build(container: Container) -> Graph:
     """Makes the graph of a container.

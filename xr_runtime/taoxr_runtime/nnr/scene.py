@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr import container as containers
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.graph import ORDER, Graph, Step, build
+from taoxr_runtime.nnr.inputs import Inputs
 from taoxr_runtime.nnr.nodes import Node
 from taoxr_runtime.nnr.schema import Landmarks, Rig
 from taoxr_runtime.splats import Splats
@@ -66,12 +67,11 @@ class Scene:
         if backend not in get_args(Backend):
             raise InvalidInputError("backend", backend, f"one of {', '.join(get_args(Backend))}")
         self._kernels = [_kernel(step, self._graph, backend) for step in self._graph.steps]
-        self._values: dict[str, NDArray[Any]] = _defaults(container)
-        self._inputs = tuple(self._values)
+        self._inputs = Inputs(container, self._graph)
+        self._values: dict[str, NDArray[Any]] = {}
         self._buffers = [_Buffers(step) for step in self._graph.steps]
         self._dirty = [True] * len(self._graph.steps)
-        self._pending: dict[str, F32] = {}
-        self._pending_lock = threading.Lock()
+        self._worker_lock = threading.Lock()
         self._run_lock = threading.Lock()
         self._worker: ThreadPoolExecutor | None = None
         self._trace: tuple[NodeRun, ...] = ()
@@ -106,7 +106,7 @@ class Scene:
     @property
     def inputs(self) -> Mapping[str, tuple[int, ...]]:
         """Shape of each input by name."""
-        return {name: self._graph.shapes[name] for name in self._inputs}
+        return self._inputs.shapes
 
     @property
     def trace(self) -> tuple[NodeRun, ...]:
@@ -145,23 +145,14 @@ class Scene:
         Raises:
             InvalidInputError: Unknown name, another shape, not floats, or a value that is not finite.
         """
-        if name not in self._inputs:
-            raise InvalidInputError("input", name, f"one of {', '.join(self._inputs)}")
-        shape = self._graph.shapes[name]
-        if array.dtype.kind != "f" or array.shape != shape:
-            found = f"{array.dtype} {list(array.shape)}"
-            raise InvalidInputError(name, found, f"float32 {list(shape)}")
-        value = array.astype(np.float32)
-        if not np.isfinite(value).all():
-            bad = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
-            raise InvalidInputError(f"{name}{list(bad)}", float(array[bad]), "a finite number")
-        with self._pending_lock:
-            self._pending[name] = value
+        self._inputs.set(name, array)
 
     def update(self) -> Splats:
         """Runs the nodes that depend on changed inputs, in topological order, on this thread."""
         with self._run_lock:
-            self._take_inputs()
+            for i in self._inputs.take():
+                self._dirty[i] = True
+            self._values.update(self._inputs.values)
             trace: list[NodeRun] = []
             for i, step in enumerate(self._graph.steps):
                 if self._dirty[i]:
@@ -174,7 +165,7 @@ class Scene:
 
     def update_async(self) -> "Future[Splats]":
         """Runs `update` on this scene's worker thread; inputs set until it starts are part of it."""
-        with self._pending_lock:
+        with self._worker_lock:
             if self._worker is None:
                 self._worker = ThreadPoolExecutor(1, thread_name_prefix="nnr")
         return self._worker.submit(self.update)
@@ -184,21 +175,6 @@ class Scene:
         if self._worker is not None:
             self._worker.shutdown(wait=True)
             self._worker = None
-
-    def _take_inputs(self) -> None:
-        with self._pending_lock:
-            pending, self._pending = self._pending, {}
-        for name, value in pending.items():
-            if not np.array_equal(self._values[name], value):
-                self._values[name] = value
-                self._mark(name)
-
-    def _mark(self, name: str) -> None:
-        changed = {name}
-        for i, step in enumerate(self._graph.steps):
-            if changed.intersection(step.inputs):
-                self._dirty[i] = True
-                changed.update(step.outputs)
 
     def _run(self, i: int, step: Step) -> NodeRun:
         outputs = self._buffers[i].back()
@@ -233,25 +209,6 @@ class _Buffers:
         """The set that was not handed out last."""
         self._next ^= 1
         return self._sets[self._next]
-
-
-_VIEWER_DISTANCE: Final = 1.5
-
-
-def _defaults(container: Container) -> dict[str, NDArray[Any]]:
-    """Rest pose, no expression, and a viewer 1.5 m in front of the head."""
-    scene = container.scene
-    pose = np.zeros((len(scene.rig.bones), 4), np.float32)
-    pose[:, 3] = 1
-    camera = np.array(scene.landmarks.head_center, np.float32)
-    camera[2] += _VIEWER_DISTANCE
-    values: dict[str, NDArray[Any]] = {
-        "expression": np.zeros(len(scene.rig.blendshapes), np.float32),
-        "pose": pose,
-        "root": np.zeros(3, np.float32),
-        "camera": camera,
-    }
-    return {spec.name: values[spec.name] for spec in scene.inputs}
 
 
 def load(path: Path | str, backend: Backend = "numpy") -> Scene:

@@ -21,9 +21,9 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas
-from taoxr_runtime.render.footprints import MAX_EYES, MAX_SPLATS, set_eyes
+from taoxr_runtime.render.footprints import MAX_EYES, set_eyes
 from taoxr_runtime.render.radix import ARGUMENTS, Count, Plan, RadixSort
-from taoxr_runtime.splats import Splats
+from taoxr_runtime.render.splat_buffers import SplatBuffers
 
 _GROUP: Final = 256
 _PROJECT_GROUP: Final = 128
@@ -50,8 +50,7 @@ class TileShape:
 class ComputeTiles:
     """Programs and buffers of the rasterizer; needs a current context.
 
-    Use it frame by frame: ``upload`` when the splats have changed, ``prepare`` for up to ``MAX_EYES`` views,
-    then ``raster`` for each of them.
+    Use it frame by frame: ``prepare`` for up to ``MAX_EYES`` views, then ``raster`` for each of them.
 
     Args:
         shape: Of the tiles.
@@ -76,7 +75,6 @@ class ComputeTiles:
         self._list = objects.Program("tile_list.comp", defines=tile | group)
         self._range = objects.Program("tile_ranges.comp", defines=group | {"ITEMS": self._items})
         self._blend = objects.Program("tile_blend.comp", defines=tile | {"ROWS": shape.rows})
-        self._splats = {name: objects.Buffer() for name in ("means", "covariances", "opacities", "colors")}
         names = ("footprints", "touched", "keys", "values", "sums", "tiles", "members", "ranges")
         self._work = {name: objects.Buffer() for name in names}
         self._splat_count, self._entries = Count(), Count()
@@ -84,36 +82,13 @@ class ComputeTiles:
         self._across_down: list[tuple[int, int]] = []
         self._capacity = _FIRST_CAPACITY
         self._wanted = objects.Mailbox(1)
+        self._counted = -1
         self._known: tuple[object, ...] = ()
-        self.count = 0
         self.clock: objects.GpuClock | None = None
-
-    def upload(self, splats: Splats) -> None:
-        """Put splats on the GPU, where they stay until others take their place.
-
-        Args:
-            splats: N splats in world coordinates.
-
-        Raises:
-            InvalidInputError: There are too many.
-        """
-        if len(splats) > MAX_SPLATS:
-            raise InvalidInputError("splats", len(splats), f"at most {MAX_SPLATS}")
-        self.count = len(splats)
-        self._splat_count.set(self.count, self._sort.plan.block)
-        self._splats["means"].write(splats.means)
-        self._splats["covariances"].write(splats.covariances)
-        self._splats["opacities"].write(splats.opacities)
-        self._splats["colors"].write(splats.colors_srgb)
-        self._project.set_uint("eye_colors", 0)
-
-    def upload_colors(self, colors_srgb: Sequence[NDArray[np.float32]]) -> None:
-        """Replace the colours only: for eyes that see different ones, float32 [N, 3] each."""
-        self._splats["colors"].write(np.stack(colors_srgb))
-        self._project.set_uint("eye_colors", colors_srgb[0].size)
 
     def prepare(
         self,
+        splats: SplatBuffers,
         views: Sequence[View],
         viewpoint: NDArray[np.float64],
         order: NDArray[np.uint32] | None = None,
@@ -122,6 +97,7 @@ class ComputeTiles:
         """Project the splats, sort them, and list those of each tile.
 
         Args:
+            splats: What to draw.
             views: 1 to ``MAX_EYES`` eyes.
             viewpoint: float64 [3], what distances are measured from.
             order: uint32 [K], farthest first, in place of the order by distance.
@@ -133,27 +109,27 @@ class ComputeTiles:
         """
         width, height = self.shape.width, self.shape.height
         self._across_down = [(-(-view.width // width), -(-view.height // height)) for view in views]
-        if not self.count:
+        if not splats.count:
             self._listed = None
             return
-        self._run_project(views, viewpoint)
+        self._run_project(splats, views, viewpoint)
         self._mark("project")
         if order is None:
             ordered = self._sort.sort(
-                self._work["keys"], self._work["values"], self._splat_count, self.count, self.key_bits
+                self._work["keys"], self._work["values"], self._splat_count, splats.count, self.key_bits
             )[1]
-            ranks = self.count
+            ranks = splats.count
         else:
             ordered, ranks = self._work["values"], len(order)
             ordered.write(order[::-1])
         self._mark("sort")
-        known = self.count, *self._across_down
+        known = splats.count, *self._across_down
         wait = wait or known != self._known
         self._known = known
         self._grow(self._wanted.receive(wait))
-        self._run_list(ordered, ranks, len(views))
+        self._run_list(ordered, ranks, splats.count, len(views))
         while wait and self._grow(self._wanted.receive(wait=True)):
-            self._run_list(ordered, ranks, len(views))
+            self._run_list(ordered, ranks, splats.count, len(views))
         self._mark("list")
         self._run_ranges(len(views))
         self._mark("sort tiles")
@@ -183,7 +159,7 @@ class ComputeTiles:
 
     def release(self) -> None:
         """Delete everything from the GPU."""
-        for buffer in (*self._splats.values(), *self._work.values()):
+        for buffer in self._work.values():
             buffer.release()
         programs = (self._project, self._sum, self._offsets, self._list, self._range, self._blend)
         for program in programs:
@@ -195,20 +171,26 @@ class ComputeTiles:
         """How many tiles the first so many eyes have."""
         return sum(across * down for across, down in self._across_down[:eyes])
 
-    def _run_project(self, views: Sequence[View], viewpoint: NDArray[np.float64]) -> None:
-        work, program = self._work, self._project
+    def _run_project(
+        self, splats: SplatBuffers, views: Sequence[View], viewpoint: NDArray[np.float64]
+    ) -> None:
+        work, program, count = self._work, self._project, splats.count
+        if count != self._counted:
+            self._splat_count.set(count, self._sort.plan.block)
+            self._counted = count
         per_splat = {"footprints": MAX_EYES * _WORDS, "touched": MAX_EYES, "keys": 1, "values": 1}
         for name, words in per_splat.items():
-            work[name].reserve(words * 4 * self.count)
-        objects.bind_storage(0, *self._splats.values(), *(work[name] for name in per_splat))
+            work[name].reserve(words * 4 * count)
+        objects.bind_storage(0, *splats.all, *(work[name] for name in per_splat))
         set_eyes(program, views)
-        program.set_uint("count", self.count)
+        program.set_uint("count", count)
+        program.set_uint("eye_colors", splats.eye_stride)
         program.set("viewpoint", *viewpoint)
         program.set_uint("dropped_bits", 32 - self.key_bits)
         program.use()
-        gl.dispatch(-(-self.count // _PROJECT_GROUP))
+        gl.dispatch(-(-count // _PROJECT_GROUP))
 
-    def _run_list(self, ordered: objects.Buffer, ranks: int, eyes: int) -> None:
+    def _run_list(self, ordered: objects.Buffer, ranks: int, count: int, eyes: int) -> None:
         work, blocks = self._work, -(-ranks // _GROUP)
         work["sums"].reserve(max(blocks, 1) * 4)
         for name in ("tiles", "members"):
@@ -217,7 +199,7 @@ class ComputeTiles:
         objects.bind_storage(4, work["footprints"], work["tiles"], work["members"])
         for program in (self._sum, self._list):
             program.set_uint("ranks", ranks)
-            program.set_uint("count", self.count)
+            program.set_uint("count", count)
             program.set_uint("eye_count", eyes)
         for program in (self._offsets, self._list):
             program.set_uint("capacity", self._capacity)

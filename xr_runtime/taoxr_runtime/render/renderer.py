@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import backgrounds, camera, gl, lod
+from taoxr_runtime.render import backgrounds, camera, gl, lod, objects
 from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas, Canvases, CanvasFormat
 from taoxr_runtime.render.compute_tiles import ComputeTiles
 from taoxr_runtime.render.footprints import MAX_EYES, Footprints
 from taoxr_runtime.render.quads import Quads
-from taoxr_runtime.render.sorting import back_to_front
+from taoxr_runtime.render.sorting import DistanceSort, back_to_front
+from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.render.targets import Presenter, Target
 from taoxr_runtime.render.tiles import Tiles
 from taoxr_runtime.splats import Splats
@@ -70,7 +71,10 @@ class SplatRenderer:
             rasterizer = "tiles" if software else "quads"
         self.rasterizer: Rasterizer = rasterizer
         on_gpu = rasterizer == "tiles" and (lists == "gpu" or (lists == "auto" and not software))
+        self._software = software
         self._compute = ComputeTiles() if on_gpu else None
+        self._buffers, self._order = SplatBuffers(), objects.Buffer()
+        self._sort: DistanceSort | None = None
         self._footprints = None if on_gpu else Footprints()
         self._rasterizer = None if on_gpu else Tiles() if rasterizer == "tiles" else Quads()
         self._presenter = Presenter()
@@ -86,7 +90,7 @@ class SplatRenderer:
 
     def draw(
         self,
-        splats: Splats,
+        splats: Splats | SplatBuffers,
         views: Sequence[View],
         targets: Sequence[Target | Canvas],
         background_srgb: Background = None,
@@ -98,7 +102,8 @@ class SplatRenderer:
         """Draw the splats once for each view: one sort for all, one pass over the splats for each two views.
 
         Args:
-            splats: N splats in world coordinates.
+            splats: N splats in world coordinates; those that are on the GPU already cost no upload, and are
+                sorted there.
             views: The eyes.
             targets: For each view where its picture goes, of the view's size; all of it is overwritten.
             background_srgb: See ``Background``; without one the pictures are transparent.
@@ -114,28 +119,30 @@ class SplatRenderer:
             InvalidInputError: A value is not finite, out of range or of a wrong shape.
             GlError: The driver failed.
         """
-        splats.check_values()
+        count = splats.count if isinstance(splats, SplatBuffers) else len(splats)
+        if isinstance(splats, Splats):
+            splats.check_values()
         _check_targets(views, targets)
         fills = backgrounds.fills(background_srgb, views)
-        colors = _colors(view_colors_srgb, len(splats), len(views))
+        colors = _colors(view_colors_srgb, count, len(views))
         if not views:
             return
         self.passes_ms = {}
         began = time.perf_counter()
-        order = None if order is None else _order(order, len(splats))
-        if max_splats is not None and len(splats) > max_splats:
-            kept = lod.subset(len(splats), max_splats)
-            order = None if order is None else lod.renumbered(order, kept, len(splats))
+        order = None if order is None else _order(order, count)
+        if isinstance(splats, Splats) and max_splats is not None and count > max_splats:
+            kept = lod.subset(count, max_splats)
+            order = None if order is None else lod.renumbered(order, kept, count)
             colors = None if colors is None else [own[kept] for own in colors]
             splats = lod.thinned(splats, kept)
+        if order is None and self._software and isinstance(splats, Splats):
+            order = back_to_front(splats.means, camera.centre(views))
+            began = self._passed("sort", began)
         with gl.borrowed():
-            if self._compute is not None:
-                if splats_changed or self._compute.count != len(splats):
-                    self._compute.upload(splats)
-                began = self._passed("upload", began)
-                self._draw_computed(self._compute, views, targets, fills, order, colors, began)
-            else:
-                self._draw_ordered(splats, views, targets, fills, order, colors, began)
+            buffers = self._on_gpu(splats, splats_changed)
+            began = self._passed("upload", began)
+            draw = self._draw_ordered if self._compute is None else self._draw_computed
+            draw(buffers, views, targets, fills, order, colors, began)
         gl.check("draw")
 
     def paint(self, picture: NDArray[np.uint8], target: Target, over: bool = False) -> None:
@@ -163,13 +170,28 @@ class SplatRenderer:
         self._canvases.release()
         self._pictures.release()
         self._presenter.release()
-        for part in (self._rasterizer, self._footprints, self._compute):
+        for part in (
+            self._rasterizer,
+            self._footprints,
+            self._compute,
+            self._sort,
+            self._buffers,
+            self._order,
+        ):
             if part is not None:
                 part.release()
 
+    def _on_gpu(self, splats: Splats | SplatBuffers, changed: bool) -> SplatBuffers:
+        if isinstance(splats, SplatBuffers):
+            return splats
+        # Colours of single eyes took the place of the splats' own.
+        if changed or self._buffers.eye_stride or self._buffers.count != len(splats):
+            self._buffers.upload(splats)
+        return self._buffers
+
     def _draw_ordered(
         self,
-        splats: Splats,
+        splats: SplatBuffers,
         views: Sequence[View],
         targets: Sequence[Target | Canvas],
         fills: Sequence[backgrounds.Fill],
@@ -177,19 +199,21 @@ class SplatRenderer:
         colors: Sequence[NDArray[np.float32]] | None,
         began: float,
     ) -> None:
-        """Sort on the CPU, then draw footprints in that order."""
+        """Draw footprints in their order."""
         assert self._footprints is not None
         assert self._rasterizer is not None
-        if order is None:
-            order = back_to_front(splats.means, camera.centre(views))
-        began = self._passed("sort", began)
-        self._footprints.upload(splats, order.astype(np.uint32, copy=False))
-        began = self._passed("upload", began)
+        if order is not None:
+            self._order.write(order.astype(np.uint32, copy=False))
+            ordered, ranks = self._order, len(order)
+        else:
+            self._sort = self._sort or DistanceSort()
+            ordered, ranks = self._sort.back_to_front(splats, camera.centre(views)), splats.count
+            began = self._passed("sort", began)
         for first in range(0, len(views), MAX_EYES):
             eyes = slice(first, first + MAX_EYES)
             if colors is not None:
-                self._footprints.upload_colors(colors[eyes])
-            self._footprints.project(views[eyes])
+                splats.upload_colors(colors[eyes])
+            self._footprints.project(splats, ordered, ranks, views[eyes])
             began = self._passed("project", began)
             for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
                 canvas, began = self._begin(first + eye, target, fill, began)
@@ -198,7 +222,7 @@ class SplatRenderer:
 
     def _draw_computed(
         self,
-        compute: ComputeTiles,
+        splats: SplatBuffers,
         views: Sequence[View],
         targets: Sequence[Target | Canvas],
         fills: Sequence[backgrounds.Fill],
@@ -207,6 +231,7 @@ class SplatRenderer:
         began: float,
     ) -> None:
         """Everything on the GPU."""
+        assert self._compute is not None
         given = None if order is None else order.astype(np.uint32, copy=False)
         # Where the picture is fetched there is no hurry.
         wait = any(isinstance(target, Canvas) for target in targets)
@@ -214,13 +239,13 @@ class SplatRenderer:
         for first in range(0, len(views), MAX_EYES):
             eyes = slice(first, first + MAX_EYES)
             if colors is not None:
-                compute.upload_colors(colors[eyes])
-            compute.prepare(views[eyes], viewpoint, given, wait)
+                splats.upload_colors(colors[eyes])
+            self._compute.prepare(splats, views[eyes], viewpoint, given, wait)
             began = self._passed("prepare", began)
             for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
                 plain = fill if isinstance(fill, tuple) else None
                 canvas, began = self._begin(first + eye, target, None if plain else fill, began)
-                compute.raster(eye, canvas, plain)
+                self._compute.raster(eye, canvas, plain)
                 began = self._end(target, canvas, began)
 
     def _begin(

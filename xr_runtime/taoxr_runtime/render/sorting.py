@@ -5,6 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr_runtime.render import gl, objects
+from taoxr_runtime.render.radix import Count, Plan, RadixSort
+from taoxr_runtime.render.splat_buffers import SplatBuffers
+
+_GROUP = 128
+
 
 def back_to_front(means: NDArray[np.float32], viewpoint: NDArray[np.float64]) -> NDArray[np.uint32]:
     """Order splats by distance from a point, farthest first; equal ones keep their order.
@@ -25,3 +31,47 @@ def back_to_front(means: NDArray[np.float32], viewpoint: NDArray[np.float64]) ->
     by_low = np.argsort(keys.astype(np.uint16), kind="stable")
     high = (keys >> np.uint32(16)).astype(np.uint16)
     return by_low[np.argsort(high[by_low], kind="stable")].astype(np.uint32)
+
+
+class DistanceSort:
+    """The same order, made on the GPU of splats that are there; needs a current context.
+
+    Args:
+        plan: Of the sort; by default what suits the driver.
+
+    Raises:
+        GlError: The driver refuses a shader.
+    """
+
+    def __init__(self, plan: Plan | None = None) -> None:
+        self._sort = RadixSort(plan)
+        self._program = objects.Program("distance_keys.comp")
+        self._keys, self._values = objects.Buffer(), objects.Buffer()
+        self._count, self._counted = Count(), -1
+
+    def back_to_front(self, splats: SplatBuffers, viewpoint: NDArray[np.float64]) -> objects.Buffer:
+        """Order splats by distance from a point, farthest first; equal ones keep their order.
+
+        Args:
+            splats: N splats.
+            viewpoint: float64 [3], the eye, or midway between the eyes.
+
+        Returns:
+            uint32 [N], until the next call.
+        """
+        if splats.count != self._counted:
+            self._count.set(splats.count, self._sort.plan.block)
+            self._counted = splats.count
+        for buffer in (self._keys, self._values):
+            buffer.reserve(max(4 * splats.count, 16))
+        objects.bind_storage(0, splats.means, self._keys, self._values)
+        self._program.set_uint("count", splats.count)
+        self._program.set("viewpoint", *viewpoint)
+        self._program.use()
+        gl.dispatch(-(-splats.count // _GROUP))
+        return self._sort.sort(self._keys, self._values, self._count, splats.count)[1]
+
+    def release(self) -> None:
+        """Delete everything from the GPU."""
+        for thing in (self._sort, self._program, self._keys, self._values, self._count):
+            thing.release()

@@ -1,0 +1,206 @@
+"""The standard nodes as compute programs; each is the twin of the node's ``evaluate``.
+
+What is small is computed by the node's own code on the CPU and uploaded: 52 weights, one transform per bone.
+What there is for each vertex, triangle or splat never leaves the GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr_runtime.nnr.nodes import Node
+from taoxr_runtime.nnr.nodes.binding import Binding
+from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
+from taoxr_runtime.nnr.nodes.skinning import Skinning
+from taoxr_runtime.render import gl, objects
+
+_GROUP: Final = 64
+
+Value = objects.Buffer | NDArray[np.float32]
+"""A value of the graph: inputs that are set are arrays, what kernels make are buffers."""
+
+
+class Kernel(Protocol):
+    """A node on the GPU: `constants` bytes were uploaded once, `uploaded` with the last run."""
+
+    constants: int
+    uploaded: int
+
+    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+        """Runs the node in place."""
+        ...
+
+    def release(self) -> None:
+        """Deletes everything from the GPU."""
+        ...
+
+
+class Base:
+    """What kernels share: programs, constant buffers, and a count of what was uploaded."""
+
+    def __init__(self) -> None:
+        self.constants = 0
+        self.uploaded = 0
+        self._things: list[objects.Buffer | objects.Program] = []
+
+    def program(self, file: str) -> objects.Program:
+        """A compute program."""
+        made = objects.Program(file)
+        self._things.append(made)
+        return made
+
+    def constant(self, array: NDArray[Any]) -> objects.Buffer:
+        """A buffer that holds an array for good."""
+        made = self.buffer()
+        made.write(array if array.size else np.zeros(4, array.dtype))
+        self.constants += array.nbytes
+        return made
+
+    def buffer(self) -> objects.Buffer:
+        """An empty buffer."""
+        made = objects.Buffer()
+        self._things.append(made)
+        return made
+
+    def upload(self, buffer: objects.Buffer, array: NDArray[np.float32]) -> None:
+        """Replaces a small buffer's contents for this run."""
+        buffer.write(array)
+        self.uploaded = array.nbytes
+
+    def release(self) -> None:
+        """Deletes everything from the GPU."""
+        for thing in self._things:
+            thing.release()
+
+
+class GlBlendshapes(Base):
+    """Twin of `Blendshapes`."""
+
+    def __init__(self, node: Blendshapes) -> None:
+        super().__init__()
+        self._node = node
+        self._count = len(node.rest)
+        shape, vertex = np.nonzero(node.deltas.any(2))
+        by_vertex = np.lexsort((shape, vertex))
+        shape, vertex = shape[by_vertex], vertex[by_vertex]
+        deltas = np.empty((len(shape), 4), np.uint32)
+        deltas[:, 0] = shape
+        deltas[:, 1:] = node.deltas[shape, vertex].view(np.uint32)
+        counts = np.zeros(self._count, np.int64)
+        counts[node.moved] = np.bincount(vertex, minlength=len(node.moved))
+        self._program = self.program("nnr_blendshapes.comp")
+        self._rest, self._starts = self.constant(node.rest), self.constant(_starts(counts))
+        self._deltas, self._weights = self.constant(deltas), self.buffer()
+
+    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+        """See `Kernel.run`."""
+        weights = self._node.coefficients(_array(inputs[0]).astype(np.float64))
+        self.upload(self._weights, weights.astype(np.float32))
+        objects.bind_storage(0, self._rest, self._starts, self._deltas, self._weights, outputs[0])
+        self._program.set_uint("count", self._count)
+        _dispatch(self._program, self._count)
+
+
+class GlSkinning(Base):
+    """Twin of `Skinning`."""
+
+    def __init__(self, node: Skinning) -> None:
+        super().__init__()
+        self._node = node
+        self._count, self._influences = node.bone_indices.shape
+        self._program = self.program("nnr_skinning.comp")
+        self._indices = self.constant(node.bone_indices.astype(np.uint32))
+        self._weights = self.constant(node.bone_weights)
+
+    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+        """See `Kernel.run`."""
+        pose, root = (_array(value).astype(np.float64) for value in inputs[1:])
+        self.upload(outputs[1], self._node.bone_transforms(pose, root).astype(np.float32))
+        objects.bind_storage(0, _buffer(inputs[0]), outputs[1], self._indices, self._weights, outputs[0])
+        self._program.set_uint("count", self._count)
+        self._program.set_uint("influences", self._influences)
+        _dispatch(self._program, self._count)
+
+
+class GlBinding(Base):
+    """Twin of `Binding`: normals of the vertices, frames of the triangles, then the splats."""
+
+    def __init__(self, node: Binding, vertices: int) -> None:
+        super().__init__()
+        self._node, self._vertices = node, vertices
+        self._triangle_count = len(node.triangles)
+        self._splat_count = node.output_shapes[0][0]
+        surface = len(node.surface_triangle)
+        places = np.empty((self._splat_count, 4), np.float32)
+        places[:surface, :2] = node.barycentric
+        places[:surface, 2] = node.subdivision[node.surface_triangle]
+        places[surface:, :3] = node.offset
+        triangle = np.concatenate([node.surface_triangle, node.strand_triangle]).astype(np.uint32)
+        places[:, 3] = triangle.view(np.float32)
+        around = np.argsort(node.triangles.reshape(-1), kind="stable") // 3
+        counts = np.bincount(node.triangles.reshape(-1), minlength=vertices)
+        self._normals_program = self.program("nnr_normals.comp")
+        self._frames_program = self.program("nnr_frames.comp")
+        self._binding_program = self.program("nnr_binding.comp")
+        self._triangles = self.constant(node.triangles.astype(np.uint32))
+        self._starts, self._around = self.constant(_starts(counts)), self.constant(around.astype(np.uint32))
+        self._places = self.constant(places)
+        self._extents = self.constant(np.column_stack([node.axis, node.width]).astype(np.float32))
+        self._normals = self.buffer()
+        self._normals.reserve(12 * vertices)
+        attributes, program = node.attributes, self._binding_program
+        program.set_uint("count", self._splat_count)
+        program.set_uint("surface", surface)
+        for name, value in (("phong", attributes.phong), ("spread", attributes.spread)):
+            program.set(name, value)
+        program.set("thin", attributes.thin)
+
+    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+        """See `Kernel.run`."""
+        vertices = _buffer(inputs[0])
+        means, covariances, frames = outputs
+        objects.bind_storage(0, vertices, self._triangles, self._starts, self._around, self._normals)
+        self._normals_program.set_uint("count", self._vertices)
+        _dispatch(self._normals_program, self._vertices)
+        objects.bind_storage(0, vertices, self._triangles, frames)
+        self._frames_program.set_uint("count", self._triangle_count)
+        _dispatch(self._frames_program, self._triangle_count)
+        objects.bind_storage(
+            0,
+            vertices,
+            self._normals,
+            frames,
+            self._triangles,
+            self._places,
+            self._extents,
+            means,
+            covariances,
+        )
+        _dispatch(self._binding_program, self._splat_count)
+
+
+def _starts(counts: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Where each one's entries start, and one past the last."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
+
+
+def _dispatch(program: objects.Program, count: int) -> None:
+    program.use()
+    gl.dispatch(-(-count // _GROUP))
+
+
+def _array(value: Value) -> NDArray[np.float32]:
+    assert isinstance(value, np.ndarray), "an input of the scene"
+    return value
+
+
+def _buffer(value: Value) -> objects.Buffer:
+    assert isinstance(value, objects.Buffer), "what another kernel made"
+    return value
+
+
+Factory = Callable[[Node, Sequence[tuple[int, ...]]], Kernel]

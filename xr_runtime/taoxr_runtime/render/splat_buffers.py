@@ -1,0 +1,83 @@
+"""Splats on the GPU: uploaded, or written there by a scene's kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.render import objects
+from taoxr_runtime.splats import Splats
+
+MAX_SPLATS: Final = 1 << 21
+"""Footprints of this many for two eyes fit 128 MiB, the smallest storage buffer that drivers offer in
+practice."""
+
+
+class SplatBuffers:
+    """N splats in world coordinates as float32 buffers; needs a current context.
+
+    Attributes:
+        count: N.
+        eye_stride: Words from one eye's colours to the next one's; 0 when all eyes see the same.
+        means: [N, 3], metres.
+        covariances: [N, 6], as in `Splats`.
+        opacities: [N].
+        colors: [N, 3], sRGB-encoded; or [eyes, N, 3].
+    """
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.eye_stride = 0
+        self.means, self.covariances = objects.Buffer(), objects.Buffer()
+        self.opacities, self.colors = objects.Buffer(), objects.Buffer()
+        if count:
+            self._check(count)
+            for buffer, words in zip(self.all, (3, 6, 1, 3), strict=True):
+                buffer.reserve(4 * words * count)
+
+    @property
+    def all(self) -> tuple[objects.Buffer, ...]:
+        """Means, covariances, opacities and colours."""
+        return self.means, self.covariances, self.opacities, self.colors
+
+    def upload(self, splats: Splats) -> None:
+        """Take over all of them, as float32: packing them costs the CPU more than the copy does.
+
+        Raises:
+            InvalidInputError: There are too many.
+        """
+        self._check(len(splats))
+        self.count, self.eye_stride = len(splats), 0
+        self.means.write(splats.means)
+        self.covariances.write(splats.covariances)
+        self.opacities.write(splats.opacities)
+        self.colors.write(splats.colors_srgb)
+
+    def upload_colors(self, colors_srgb: Sequence[NDArray[np.float32]]) -> None:
+        """Replace the colours only: for eyes that see different ones, float32 [N, 3] each."""
+        self.colors.write(np.stack(colors_srgb))
+        self.eye_stride = colors_srgb[0].size
+
+    def read(self) -> Splats:
+        """Wait for what was asked for, and fetch them; of the first eye, where eyes see different ones."""
+        n = self.count
+        shapes = ((n, 3), (n, 6), (n,), (n, 3))
+        arrays = [np.empty(shape, np.float32) for shape in shapes]
+        for buffer, array in zip(self.all, arrays, strict=True):
+            if array.size:
+                buffer.read(array)
+        return Splats(*arrays)
+
+    def release(self) -> None:
+        """Delete them."""
+        for buffer in self.all:
+            buffer.release()
+
+    @staticmethod
+    def _check(count: int) -> None:
+        if count > MAX_SPLATS:
+            raise InvalidInputError("splats", count, f"at most {MAX_SPLATS}")
