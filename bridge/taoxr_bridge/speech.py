@@ -133,6 +133,7 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
     """
     start_us = 0
     previous: Sequence[common_pb2.PhonemeTiming] = ()
+    mood: Sequence[float] = ()
     async for part in voiced:
         duration_us = duration(part.pcm, voice.sample_rate_hz)
         phonemes = [shifted(p, start_us) for p in part.phonemes]
@@ -149,6 +150,8 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
                 frame_rate=voice.frame_rate,
                 clock_offset_us=start_us,
                 previous=previous,
+                text=part.text,
+                mood_before=mood,
             ),
             voice.wait_s,
         )
@@ -156,6 +159,7 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
         stages.mark_again("total")
         chunks = tuple(_chunks(part, clause, reply.frames, voice.sample_rate_hz))
         await spoken.put(Spoken(clause, chunks))
+        mood = reply.mood_after
         # On the next clause's own clock, which begins where this one ends.
         previous = [shifted(p, -duration_us) for p in part.phonemes[-_PREVIOUS_PHONEMES:]]
         start_us = clause.end_us

@@ -21,6 +21,7 @@ from taoxr.worker.v1.a2bs_pb2 import (
 )
 from taoxr_models.a2bs.animate import DEFAULT_FRAME_RATE, Track, animate_phonemes, check_frame_rate
 from taoxr_models.a2bs.audio import AudioAnimator
+from taoxr_models.a2bs.mood import in_mood
 from taoxr_models.a2bs.phonemes import Phoneme
 from taoxr_models.a2bs.prototypes import Prototypes
 from taoxr_models.dsp.resample import check_rate, samples_of
@@ -30,6 +31,7 @@ from taoxr_models.worker.role import Role, RoleSetup
 MODEL: Final = "phoneme-lips"
 """Id of the only method so far; it needs no installed model."""
 _MAX_CLAUSE_S: Final = 120.0
+_MAX_TEXT_CHARS: Final = 4000
 # Longest audio between two looks at the rest of the world.
 _SLICE_S: Final = 1.0
 
@@ -85,8 +87,8 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         context: grpc.aio.ServicerContext[AnimatePhonemesRequest, AnimatePhonemesResponse],
     ) -> AnimatePhonemesResponse:
         """Animates one clause from exact phoneme times."""
-        track = await self._thread.run(_animate_clause, request)
-        return AnimatePhonemesResponse(frames=_frames(track))
+        track, mood_after = await self._thread.run(_animate_clause, request)
+        return AnimatePhonemesResponse(frames=_frames(track), mood_after=mood_after)
 
     async def AnimateAudio(  # noqa: N802  the rpc's name
         self,
@@ -115,22 +117,29 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
             yield AnimateAudioResponse(frames=_frames(track))
 
 
-def _animate_clause(request: AnimatePhonemesRequest) -> Track:
+def _animate_clause(request: AnimatePhonemesRequest) -> tuple[Track, list[float]]:
+    """The track of a clause, and the mood that it ends with."""
     pcm = samples_of(request.pcm)
     rate = check_rate(request.sample_rate_hz) if len(pcm) else 1
     frame_rate = check_frame_rate(request.frame_rate, "frame_rate")
+    if len(request.text) > _MAX_TEXT_CHARS:
+        raise InvalidInputError("text", f"{len(request.text)} characters", f"at most {_MAX_TEXT_CHARS}")
     phonemes = _phonemes(request.phonemes)
     if phonemes and (phonemes[0].start < 0.0 or phonemes[-1].end > _MAX_CLAUSE_S):
         span = f"{phonemes[0].start:g} to {phonemes[-1].end:g} s"
         raise InvalidInputError("phonemes", span, f"times from 0 to {_MAX_CLAUSE_S:g} s")
-    return animate_phonemes(
+    start_us = request.clock_offset_us
+    track = animate_phonemes(
         phonemes,
         pcm,
         rate,
         frame_rate=frame_rate,
-        clock_offset_us=request.clock_offset_us,
+        clock_offset_us=start_us,
         previous=_phonemes(request.previous),
     )
+    spoken_us = round(phonemes[-1].end * 1e6) if phonemes else 0
+    end_us = start_us + (len(pcm) * 1_000_000 // rate if len(pcm) else spoken_us)
+    return in_mood(track, request.text, request.mood_before, start_us, end_us)
 
 
 def _phonemes(timings: Iterable[PhonemeTiming]) -> list[Phoneme]:

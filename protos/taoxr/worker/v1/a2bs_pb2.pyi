@@ -64,6 +64,8 @@ class AnimatePhonemesRequest(_message.Message):
     FRAME_RATE_FIELD_NUMBER: _builtins.int
     CLOCK_OFFSET_US_FIELD_NUMBER: _builtins.int
     PREVIOUS_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    MOOD_BEFORE_FIELD_NUMBER: _builtins.int
     pcm: _builtins.bytes
     """The clause's audio (mono s16le), for loudness."""
     sample_rate_hz: _builtins.int
@@ -73,6 +75,8 @@ class AnimatePhonemesRequest(_message.Message):
     """Frames fall on k / frame_rate of the media clock whose zero is this far before the clause,
     in microseconds; so the frames of successive clauses make one even track.
     """
+    text: _builtins.str
+    """The clause's words, for their mood; at most 4,000 characters. Empty: no mood."""
     @_builtins.property
     def phonemes(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
         """In order, covering the clause; times on the clause's own clock."""
@@ -83,6 +87,10 @@ class AnimatePhonemesRequest(_message.Message):
         them is enough. Any clock: they are taken to end where this clause starts.
         """
 
+    @_builtins.property
+    def mood_before(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """AnimatePhonemesResponse.mood_after of the clause before; empty: neutral."""
+
     def __init__(
         self,
         *,
@@ -92,10 +100,12 @@ class AnimatePhonemesRequest(_message.Message):
         frame_rate: _builtins.float = ...,
         clock_offset_us: _builtins.int = ...,
         previous: _abc.Iterable[_common_pb2.PhonemeTiming] | None = ...,
+        text: _builtins.str = ...,
+        mood_before: _abc.Iterable[_builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_offset_us", b"clock_offset_us", "frame_rate", b"frame_rate", "pcm", b"pcm", "phonemes", b"phonemes", "previous", b"previous", "sample_rate_hz", b"sample_rate_hz"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_offset_us", b"clock_offset_us", "frame_rate", b"frame_rate", "mood_before", b"mood_before", "pcm", b"pcm", "phonemes", b"phonemes", "previous", b"previous", "sample_rate_hz", b"sample_rate_hz", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -106,18 +116,24 @@ class AnimatePhonemesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     FRAMES_FIELD_NUMBER: _builtins.int
+    MOOD_AFTER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def frames(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Frame]:
         """time_us is on the media clock (clock_offset_us included), inside the clause."""
+
+    @_builtins.property
+    def mood_after(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """The mood that the clause ends with."""
 
     def __init__(
         self,
         *,
         frames: _abc.Iterable[_common_pb2.Frame] | None = ...,
+        mood_after: _abc.Iterable[_builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frames", b"frames"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frames", b"frames", "mood_after", b"mood_after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
