@@ -10,7 +10,7 @@ from google.rpc import status_pb2
 from taoxr.client import events
 from taoxr.errors import BusyError, TaoxrError, UnavailableError
 from taoxr.rpc import status_of
-from taoxr.v1 import common_pb2
+from taoxr.v1 import common_pb2, tools_pb2
 from taoxr.v1 import conversation_pb2 as pb
 
 pytestmark = pytest.mark.unit
@@ -48,6 +48,7 @@ PAYLOADS = {
     "metrics": pb.TurnMetrics(stages_ms={"asr": 1.5}, prompt_tokens=1, reused_tokens=2, answer_tokens=3),
     "notice": status_of(BusyError("busy", 1.5)),
     "going_away": pb.GoingAway(reason=pb.GoingAway.REASON_IDLE, time_left_us=9),
+    "tool_call": tools_pb2.ToolCall(call_id="c", name="n", arguments_json="{}", timeout_us=12),
     "pong": pb.Pong(client_time_us=10, server_time_us=11),
 }
 SESSION = events.session_from_proto(STARTED)
