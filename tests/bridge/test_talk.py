@@ -180,7 +180,7 @@ def test_the_live_view_shows_what_happens_now():
     for event in EVENTS[2:]:
         view.show(event)
     now[0] += 2.0
-    assert shown() == ["avatar: It is a [bold]cat.", "◐ thinking  2.0 s  heard 101 ms  all made 900 ms"]
+    assert shown() == ["avatar: It is a [bold]cat.", "◐ thinking  2.0 s  heard 101 · all 900 ms"]
     view.show(TurnState(9, "t", 0, State.INTERRUPTED, "It is"))
     assert shown() == ["○ idle"]
     assert console.file.getvalue().splitlines() == [
@@ -188,7 +188,7 @@ def test_the_live_view_shows_what_happens_now():
         "notice: the tts worker [x] stopped",
         "notice: the bridge ends the conversation in 5 s (shutdown)",
         "avatar: It is (interrupted)",
-        "heard 101 ms  all made 900 ms",
+        "heard 101 · all 900 ms",
     ]
 
 
@@ -200,9 +200,9 @@ def test_the_plain_view_keeps_the_answer_apart():
     assert answers.getvalue() == "It is a [bold]cat.\n"
     assert messages.getvalue().splitlines() == [
         "you: What is [that]?",
-        "heard 101 ms  all made 900 ms",
         "notice: the tts worker [x] stopped",
         "notice: the bridge ends the conversation in 5 s (shutdown)",
+        "heard 101 · all 900 ms",
     ]
 
 

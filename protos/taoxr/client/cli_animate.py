@@ -71,7 +71,7 @@ async def _animate(pcm: NDArray[np.int16], out: Path, frame_rate: float, server:
     seconds = len(pcm) / _RATE
     async with client_for(server) as client:
         began = time.perf_counter()
-        with Progress(console=console, transient=True) as progress:
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task("animating", total=seconds * 1e6)
             face = await client.animate_audio(
                 pcm,

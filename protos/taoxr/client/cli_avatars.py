@@ -165,7 +165,7 @@ async def _load(client: Client, avatar_id: str, out: Path | None) -> None:
     part = part_of(path, avatar)
     had = part.stat().st_size if part.exists() else 0
     try:
-        with Progress(*columns, console=console, transient=True) as progress:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task(avatar.avatar_id, total=avatar.size_bytes, completed=had)
             await client.download_avatar(
                 path,

@@ -31,15 +31,15 @@ _MARKS: Final = {
     State.SPEAKING: ("▶", "cyan"),
 }
 _IDLE: Final = ("○", "dim")
-# Which stages are shown, in the order in which they happen.
+# Which stages are shown, in the order in which they happen: what was first there.
 _STAGES: Final = {
     "asr": "heard",
-    "llm_first_token": "first word",
-    "first_clause": "first clause",
-    "tts_first_audio": "first sound",
-    "a2bs_first_frames": "first lips",
-    "first_media": "first sent",
-    "total": "all made",
+    "llm_first_token": "word",
+    "first_clause": "clause",
+    "tts_first_audio": "sound",
+    "a2bs_first_frames": "lips",
+    "first_media": "sent",
+    "total": "all",
 }
 
 
@@ -70,6 +70,7 @@ class PlainView:
     def __init__(self, messages: Console, *, metrics: bool, answers: Console | None = None) -> None:
         self._messages = messages
         self._metrics = metrics
+        self._stages_ms: dict[str, float] = {}
         self._answers = answers or Console(highlight=False, soft_wrap=True, file=sys.stdout)
 
     def __enter__(self) -> Self:
@@ -87,17 +88,21 @@ class PlainView:
         match event:
             case TextDelta(text=text):
                 self._answers.print(text, end="", markup=False)
-            case TurnMetrics(stages_ms=stages) if self._metrics:
-                self._messages.print(f"[dim]{_latency(stages)}[/]", soft_wrap=True)
+            case TurnMetrics(stages_ms=stages):
+                self._stages_ms = dict(stages)
             case TurnState(state=state) if state.ended:
                 self._answers.print()
+                if self._metrics and self._stages_ms:
+                    self._messages.print(f"[dim]{_latency(self._stages_ms)}[/]", soft_wrap=True)
+                self._stages_ms = {}
             case _:
                 pass
 
 
 def _latency(stages_ms: Mapping[str, float]) -> str:
     """The stages of a turn; each time counts from the end of the user's turn."""
-    return "  ".join(f"{name} {stages_ms[k]:.0f} ms" for k, name in _STAGES.items() if k in stages_ms)
+    shown = [f"{name} {stages_ms[k]:.0f}" for k, name in _STAGES.items() if k in stages_ms]
+    return f"{' · '.join(shown)} ms"
 
 
 @dataclass(slots=True)
