@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc import StatusCode, aio
 
-from taoxr.client import State, TurnState
+from taoxr.client import ConversationOptions, Motion, State, Track, TurnState
 from taoxr.interop.a2f.v1 import a2f_pb2
 from taoxr.v1 import animation_pb2, avatar_pb2, common_pb2, conversation_pb2, speech_pb2
 from taoxr_bridge import a2f
@@ -218,6 +218,11 @@ async def fuzz(fake_bridge, count: int) -> Counter[tuple[str, StatusCode]]:
     wrong: list[str] = []
     async with fake_bridge(max_conversations=AT_ONCE + 1) as (client, _fakes), client.converse() as talk:
         await client.say("Hello.")
+        # The one worker that is started when it is first needed: it stays.
+        async with client.converse(ConversationOptions(tracks=frozenset({Track.BODY}))) as moving:
+            async for event in moving:
+                if isinstance(event, Motion):
+                    break
         tasks_before = len(asyncio.all_tasks())
         seeds = iter(range(count))
 

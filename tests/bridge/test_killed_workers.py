@@ -217,7 +217,7 @@ async def test_worker_killed_in_mid_turn(serve, rounds: int, capsys):
         for role in ROLES:
             took = [kill.back_s for kill in kills if kill.role == role]
             lines.append(f"{role} back in {statistics.median(took):.1f} s, at most {max(took):.1f} s")
-        lines.append(f"the bridge with all four workers had started in {start_s:.1f} s")
+        lines.append(f"the bridge with all its workers had started in {start_s:.1f} s")
         with capsys.disabled():
             print("", *lines, sep="\n")  # noqa: T201  the figures are what the long run is for
 
