@@ -1,4 +1,4 @@
-"""``taoxr models``: list, pull, verify and locate models."""
+"""``taoxr models``: list, pull, verify, locate, add and convert models."""
 
 import json
 import signal
@@ -13,17 +13,23 @@ from rich.markup import escape
 from rich.table import Table
 
 from taoxr.errors import InvalidInputError, ModelError, TaoxrError
-from taoxr_models.catalog import installed
+from taoxr_models.catalog import cli_add, installed
 from taoxr_models.catalog.cli_progress import RichReporter
 from taoxr_models.catalog.entries import Catalog, Entry, catalog
 
 app = typer.Typer(
-    help="List, pull, verify and locate models.",
+    help="List, pull, verify, locate, add and convert models.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.command(
+    epilog="Example:  taoxr models add ~/sherpa-mnn-streaming-zipformer-en-2023-02-21 --id zipformer-en "
+    "--licence Apache-2.0 --language en"
+)(cli_add.add)
+app.command(epilog="Examples:  taoxr models use zipformer-en  ·  taoxr models use --reset asr")(cli_add.use)
 
 _ALL_DEFAULTS = "default"
 _Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Model ids, or `default` for all defaults.")]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from taoxr import paths
 from taoxr.errors import InvalidInputError, ModelError
 
-Role = Literal["vad", "asr", "llm", "tts"]
+Role = Literal["vad", "asr", "llm", "tts", "a2bs"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # A path below a folder: each part starts with a letter or digit, so none climbs out.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w.+-]*$")]
@@ -82,7 +82,7 @@ class Entry(_Frozen):
     id: Name
     title: str
     role: Role
-    engine: Literal["mnn"]
+    engine: Literal["mnn", "sherpa-mnn"]
     licence: str
     languages: tuple[str, ...]
     recipe: str
@@ -193,7 +193,18 @@ def catalog() -> Catalog:
     return _catalog(paths.home() / "catalog.toml")
 
 
+def parse_additions(additions: str, name: str) -> Catalog:
+    """The catalogue that comes with taoxr, with additions; see `parse`."""
+    text = (resources.files("taoxr_models.catalog") / "catalog.toml").read_text(encoding="utf-8")
+    return parse(text, additions, name)
+
+
+def forget() -> None:
+    """Reads the user's additions again when they are next needed."""
+    _catalog.cache_clear()
+
+
 @cache
 def _catalog(additions: Path) -> Catalog:
-    text = (resources.files("taoxr_models.catalog") / "catalog.toml").read_text(encoding="utf-8")
-    return parse(text, additions.read_text(encoding="utf-8") if additions.is_file() else "", str(additions))
+    text = additions.read_text(encoding="utf-8") if additions.is_file() else ""
+    return parse_additions(text, str(additions))

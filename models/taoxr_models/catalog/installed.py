@@ -45,10 +45,26 @@ def verified(model_id: str) -> Path:
     return verify(catalog().entry(model_id))
 
 
-def default_model(role: str) -> str:
-    """Id of the model that fills a role (vad, asr, llm, tts) when none is named.
+def entry(model_id: str) -> Entry:
+    """The catalogue's entry of a model.
+
+    Raises:
+        InvalidInputError: No such model.
+    """
+    return catalog().entry(model_id)
+
+
+def default_model(role: str, otherwise: str | None = None) -> str:
+    """Id of the model that fills a role (vad, asr, llm, tts, a2bs) when none is named.
+
+    Args:
+        role: The role.
+        otherwise: What to take where the catalogue names none.
 
     Raises:
         InvalidInputError: No such role.
     """
-    return catalog().default_model(role)
+    models = catalog()
+    if otherwise is not None and role not in models.defaults:
+        return otherwise
+    return models.default_model(role)

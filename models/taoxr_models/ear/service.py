@@ -13,6 +13,8 @@ from taoxr.worker.v1 import ear_pb2_grpc
 from taoxr.worker.v1.ear_pb2 import ListenRequest, ListenResponse
 from taoxr_models import catalog
 from taoxr_models.dsp.resample import samples_of
+from taoxr_models.ear.online.engines import Recognizer, load_recognizer
+from taoxr_models.ear.online.listener import OnlineListener
 from taoxr_models.ear.stream import EarStream
 from taoxr_models.ear.vad import load_vad
 from taoxr_models.ear.whisper import Whisper
@@ -38,6 +40,7 @@ class EarRole(ear_pb2_grpc.EarServiceServicer):
         self._asr_id = setup.model or catalog.default_model("asr")
         self._vad: Module | None = None
         self._whisper: Whisper | None = None
+        self._recognizer: Recognizer | None = None  # instead of Whisper, where the model is a transducer
 
     @property
     def model(self) -> str:
@@ -52,7 +55,12 @@ class EarRole(ear_pb2_grpc.EarServiceServicer):
     def load(self) -> None:
         """Verifies and loads both models, and runs each once."""
         self._vad = load_vad(catalog.verified(self._vad_id))
-        self._whisper = Whisper(catalog.verified(self._asr_id))
+        entry = catalog.entry(self._asr_id)
+        folder = catalog.verified(self._asr_id)
+        if entry.recipe == "sherpa-transducer":
+            self._recognizer = load_recognizer(folder, entry.engine)
+            return
+        self._whisper = Whisper(folder)
         warm = self._whisper.recognise(np.zeros(1600, np.float32))
         while not warm.done:
             warm.step()
@@ -88,15 +96,19 @@ class EarRole(ear_pb2_grpc.EarServiceServicer):
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
 
-    async def _open(self, requests: AsyncIterator[ListenRequest]) -> EarStream:
+    async def _open(self, requests: AsyncIterator[ListenRequest]) -> EarStream | OnlineListener:
         first = await anext(requests, None)
         if first is None or first.WhichOneof("payload") != "config":
             raise InvalidInputError("config", None, "the first request to hold `config`")
+        if self._vad is not None and self._recognizer is not None:
+            return OnlineListener(first.config, self._vad, self._recognizer)
         if self._vad is None or self._whisper is None:
             raise AssertionError("called before load")
         return EarStream(first.config, self._vad, self._whisper)
 
-    async def _take(self, stream: EarStream, request: ListenRequest | None) -> AsyncGenerator[ListenResponse]:
+    async def _take(
+        self, stream: EarStream | OnlineListener, request: ListenRequest | None
+    ) -> AsyncGenerator[ListenResponse]:
         """Answers one request, final texts included; None is the end of the stream."""
         payload = None if request is None else request.WhichOneof("payload")
         if request is None:

@@ -50,7 +50,9 @@ RECIPES: Final[dict[str, Recipe]] = {
     "copy": _copy,
     "llama-gguf": _llama,
     "piper": _piper,
+    "sherpa-transducer": _copy,
     "silero": _silero,
+    "unitalker": _copy,
     "whisper-ct2": _whisper,
 }
 

@@ -89,7 +89,17 @@ class OnlineRecognizer:
             options: How.
 
         Raises:
-            ModelError: A file is missing, or there are two of a kind.
+            ModelError: A file is missing, damaged or not of such a model, or there are two of a kind.
+            InvalidInputError: An option is wrong.
+        """
+        return cls(cls.files_of(folder), options)
+
+    @staticmethod
+    def files_of(folder: Path) -> dict[str, Path]:
+        """The files in a folder by the names that the constructor takes.
+
+        Raises:
+            ModelError: One is missing, or there are two of a kind.
         """
         files = {"tokens": folder / "tokens.txt"}
         for part in ("encoder", "decoder", "joiner"):
@@ -98,7 +108,7 @@ class OnlineRecognizer:
                 names = ", ".join(f.name for f in found) or "none"
                 raise ModelError(f"{folder} must hold one {part}*.mnn, there is: {names}")
             files[part] = found[0]
-        return cls(files, options)
+        return files
 
     @classmethod
     def from_transducer(
