@@ -38,8 +38,6 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
         frame_rate = validation.frame_rate("config.frame_rate", first.config.frame_rate)
         rig = (await calls.describe_rig(self._a2bs, self._wait_s)).rig
         rig.frame_rate = frame_rate
-        # Exact timing is only known for our own voice; for others the method is a stopgap.
-        rig.provisional = True
         await context.write(pb.AnimateAudioResponse(started=rig))
         config = a2bs_pb2.AnimateAudioConfig(sample_rate_hz=rate, frame_rate=frame_rate)
         async with calls.animating_audio(self._a2bs, self._wait_s) as animation, nursery() as tasks:

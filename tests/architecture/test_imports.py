@@ -28,7 +28,7 @@ WRAPPED = {
     "MNN": "protos/taoxr/engine",
     "_tools": "protos/taoxr/engine",
     "OpenGL": "xr_runtime/taoxr_runtime/render",
-    "torch": "xr_runtime/taoxr_runtime/avatar",
+    "torch": ("xr_runtime/taoxr_runtime/avatar", "models/taoxr_models/a2bs/training"),
     "anny": "xr_runtime/taoxr_runtime/avatar",
 }
 

@@ -328,7 +328,7 @@ async def test_say_is_not_paced_and_checks_its_text(fake_bridge):
 async def test_animate_audio(fake_bridge):
     async with fake_bridge() as (client, _fakes):
         track = await client.animate_audio(np.zeros(48_000, np.int16), 48_000, frame_rate=25)
-        assert track.rig.provisional
+        assert not track.rig.provisional
         assert len(track.times_us) == 25
         with pytest.raises(InvalidInputError, match="sample_rate_hz"):
             await client.animate_audio(np.zeros(10, np.int16), 100)

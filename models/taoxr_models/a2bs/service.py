@@ -1,4 +1,4 @@
-"""``taoxr.worker.v1.A2bsService``: lips for our own voice and, provisionally, for any other."""
+"""``taoxr.worker.v1.A2bsService``: lips for our own voice and for any other."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from typing import Final
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.arkit import NAMES, SPACE
-from taoxr.errors import InvalidInputError
+from taoxr.errors import InvalidInputError, ModelError
 from taoxr.v1.common_pb2 import Frame, PhonemeTiming, RigDescription
 from taoxr.worker.v1 import a2bs_pb2_grpc
 from taoxr.worker.v1.a2bs_pb2 import (
@@ -20,10 +20,11 @@ from taoxr.worker.v1.a2bs_pb2 import (
     DescribeRigResponse,
 )
 from taoxr_models.a2bs.animate import DEFAULT_FRAME_RATE, Track, animate_phonemes, check_frame_rate
-from taoxr_models.a2bs.audio import AudioAnimator
+from taoxr_models.a2bs.any_voice import AudioAnimator
+from taoxr_models.a2bs.listener import Listener
+from taoxr_models.a2bs.network import Network
 from taoxr_models.a2bs.mood import in_mood
 from taoxr_models.a2bs.phonemes import Phoneme
-from taoxr_models.a2bs.prototypes import Prototypes
 from taoxr_models.dsp.resample import check_rate, samples_of
 from taoxr_models.worker.model_thread import ModelThread
 from taoxr_models.worker.role import Role, RoleSetup
@@ -50,7 +51,7 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         if setup.model not in (None, MODEL):
             raise InvalidInputError("--model", setup.model, f"{MODEL}: the a2bs role has no other model")
         self._thread: ModelThread = setup.thread
-        self._prototypes: Prototypes | None = None
+        self._network: Network | ModelError | None = None
 
     @property
     def model(self) -> str:
@@ -63,8 +64,14 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         return 0
 
     def load(self) -> None:
-        """Loads the class prototypes that come with the package."""
-        self._prototypes = Prototypes.bundled()
+        """Loads the network for any voice.
+
+        Phonemes need no model; so without the network the worker runs, and `AnimateAudio` says what lacks.
+        """
+        try:
+            self._network = Network.installed()
+        except ModelError as error:
+            self._network = error
 
     def register(self, server: grpc.aio.Server) -> None:
         """Adds the service to the server."""
@@ -75,7 +82,7 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         request: DescribeRigRequest,
         context: grpc.aio.ServicerContext[DescribeRigRequest, DescribeRigResponse],
     ) -> DescribeRigResponse:
-        """Tells what the numbers of phoneme tracks mean (audio tracks: the same, but provisional)."""
+        """Tells what the numbers of all tracks mean."""
         rig = RigDescription(
             space=SPACE, blendshape_names=NAMES, frame_rate=DEFAULT_FRAME_RATE, provisional=False
         )
@@ -95,16 +102,16 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         request_iterator: AsyncIterable[AnimateAudioRequest],
         context: grpc.aio.ServicerContext[AnimateAudioRequest, AnimateAudioResponse],
     ) -> AsyncGenerator[AnimateAudioResponse]:
-        """Animates audio as it comes; frames follow their audio by a tenth of a second."""
+        """Animates audio as it comes; frames follow their audio by a fifth of a second."""
         requests = aiter(request_iterator)
         first = await anext(requests, None)
         if first is None or first.WhichOneof("payload") != "config":
             raise InvalidInputError("config", None, "the first request to hold `config`")
         rate = check_rate(first.config.sample_rate_hz, "config.sample_rate_hz")
         frame_rate = check_frame_rate(first.config.frame_rate, "config.frame_rate")
-        if self._prototypes is None:
-            raise AssertionError("called before load")
-        animator = AudioAnimator(self._prototypes, rate, frame_rate)
+        if not isinstance(self._network, Network):
+            raise self._network or AssertionError("called before load")
+        animator = AudioAnimator(Listener(self._network), rate, frame_rate)
         async for request in requests:
             if request.WhichOneof("payload") != "pcm":
                 raise InvalidInputError("payload", request.WhichOneof("payload"), "`pcm` after the config")

@@ -1,0 +1,80 @@
+"""The network that hears any voice: Whisper's first layers, and a small head trained on what they say.
+
+The *trunk* is the catalogue's Whisper up to its second block, frozen: what it makes of speech hardly depends
+on who speaks. The *head* (0.25 million parameters, `taoxr_models.a2bs.training`) reads from it which sound is
+heard and where the teacher of `taoxr_models.a2bs.coarticulation` would move the mouth.
+"""
+
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taoxr.engine import Module, Variable
+from taoxr_models.a2bs.articulation import CONTROLS, TABLE
+from taoxr_models.catalog import verified
+
+FRAME: Final = 320
+"""Samples per frame: frame k is centred on sample 320 k."""
+FRAME_S: Final = 0.02
+HEAD: Final = "head.mnn"
+TRUNK: Final = "trunk.mnn"
+MODEL: Final = "whisper-tiny.en"
+"""Catalogue id of the model that holds the trunk."""
+
+Rows = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the network says, frame by frame.
+
+    Attributes:
+        sounds: [n, rows of the table] probabilities.
+        controls: [n, controls] in [0, 1].
+        brow: [n] lift of the inner brows.
+    """
+
+    sounds: Rows
+    controls: Rows
+    brow: Rows
+
+    def __getitem__(self, span: slice) -> "Heard":
+        return Heard(self.sounds[span], self.controls[span], self.brow[span])
+
+
+class Network:
+    """Trunk and head; for one thread at a time.
+
+    Args:
+        trunk: ``mel`` [1, 80, 2 n] to ``x`` [1, n, 384].
+        head: ``x`` to ``sounds`` [1, n, rows of the table] and ``curves`` [1, n, controls + 1].
+
+    Raises:
+        ModelError: A file is missing or broken.
+    """
+
+    def __init__(self, trunk: Path, head: Path) -> None:
+        self._trunk = Module(trunk, ("mel",), ("x",))
+        self._head = Module(head, ("x",), ("sounds", "curves"))
+
+    @classmethod
+    def installed(cls) -> Self:
+        """With the installed trunk and the head that comes with the package.
+
+        Raises:
+            ModelError: The model with the trunk is not installed or damaged.
+        """
+        trunk = verified(MODEL) / TRUNK
+        with as_file(files("taoxr_models.a2bs") / HEAD) as head:
+            return cls(trunk, head)
+
+    def __call__(self, mel: Rows) -> Heard:
+        """Listens to a window, [80, 2 n]: 75 frames take about 10 ms."""
+        features = self._trunk.forward(Variable.of(np.ascontiguousarray(mel[None], dtype=np.float32)))
+        sounds, curves = (v.numpy() for v in self._head.forward(*features))
+        curves = curves.reshape(-1, len(CONTROLS) + 1)
+        return Heard(sounds.reshape(-1, len(TABLE)), curves[:, :-1], curves[:, -1])
