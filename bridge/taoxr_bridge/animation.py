@@ -57,16 +57,18 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
         rig = (await calls.describe_rig(self._a2bs, self._wait_s)).rig
         rig.frame_rate = frame_rate
         await context.write(pb.AnimateTextResponse(started=rig))
+        clause = pb.AnimatedClause()
         async with nursery() as tasks:
             async for part in start_speech(tasks, request.text, voice, Stages(time.monotonic())):
-                if part.chunks:
+                if part.begins:
                     clause = pb.AnimatedClause(
                         text=part.clause.text.strip(),
                         start_us=part.clause.start_us,
                         end_us=part.clause.end_us,
-                        frames=[frame for chunk in part.chunks for frame in chunk.frames],
                         phonemes=part.clause.phonemes,
                     )
+                clause.frames.extend(frame for chunk in part.chunks for frame in chunk.frames)
+                if part.ends and clause.end_us > clause.start_us:
                     await context.write(pb.AnimateTextResponse(clause=clause))
 
 

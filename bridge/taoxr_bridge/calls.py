@@ -18,7 +18,7 @@ from taoxr.worker.v1.llm_pb2_grpc import LlmServiceStub
 from taoxr.worker.v1.tts_pb2_grpc import TtsServiceStub
 from taoxr_bridge.worker import Worker
 
-# A clause takes about a second at worst; a worker that needs so long has something wrong with it.
+# Longest wait for one answer; a worker that needs so long has something wrong with it.
 _CALL_S: Final = 60.0
 _BUSY_POLL_S: Final = 0.02
 
@@ -72,17 +72,31 @@ async def calling(worker: Worker, wait_s: float) -> AsyncGenerator[None]:
         raise error_of(error) from error
 
 
-async def synthesize(tts: Worker, text: str, wait_s: float, speed: float = 0.0) -> tts_pb2.SynthesizeResponse:
-    """Speaks one clause; a `speed` of 0 is the voice's own."""
+async def synthesize(
+    tts: Worker, text: str, wait_s: float, speed: float = 0.0
+) -> AsyncGenerator[tts_pb2.SynthesizeResponse]:
+    """Speaks one clause, piece by piece; a `speed` of 0 is the voice's own."""
     async with calling(tts, wait_s):
         request = tts_pb2.SynthesizeRequest(text=text, speed=speed)
-        return await TtsServiceStub(tts.channel).Synthesize(request, timeout=_CALL_S, metadata=tts.metadata)
+        call = TtsServiceStub(tts.channel).Synthesize(request, metadata=tts.metadata)
+        try:
+            # No deadline for all of it: it lasts as long as whoever hears it takes.
+            while True:
+                async with asyncio.timeout(_CALL_S):
+                    response = await call.read()
+                if not isinstance(response, tts_pb2.SynthesizeResponse):  # the end
+                    return
+                yield response
+        except TimeoutError:
+            raise UnavailableError(f"the tts worker has not answered for {_CALL_S:.0f} s") from None
+        finally:
+            call.cancel()
 
 
 async def animate_phonemes(
     a2bs: Worker, request: a2bs_pb2.AnimatePhonemesRequest, wait_s: float
 ) -> a2bs_pb2.AnimatePhonemesResponse:
-    """Makes the frames of one clause."""
+    """Makes the frames of a span of a clause."""
     async with calling(a2bs, wait_s):
         stub = A2bsServiceStub(a2bs.channel)
         return await stub.AnimatePhonemes(request, timeout=_CALL_S, metadata=a2bs.metadata)

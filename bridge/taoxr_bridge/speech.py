@@ -1,14 +1,19 @@
-"""From clauses to media: TTS, then A2BS, overlapping, on one media clock."""
+"""From clauses to media: TTS, then A2BS, overlapping, on one media clock.
+
+A clause comes in parts, as its audio is made. Its text and the timing of all of it are known with the first.
+"""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
 from taoxr.errors import UnavailableError
 from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import MediaChunk
-from taoxr.worker.v1 import a2bs_pb2, tts_pb2
+from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls
 from taoxr_bridge.clauses import Chunker
 from taoxr_bridge.history import SpokenClause
@@ -25,6 +30,8 @@ _CHUNK_US: Final = 8 * _STEP_US
 _BYTES: Final = 2
 # Silence left at the end of a clause that was cut in the middle of a sentence.
 _JOIN_US: Final = 40_000
+# Audio around a span that its frames depend on (loudness), in whole steps.
+_CONTEXT_US: Final = 5 * _STEP_US
 # Enough for coarticulation to cross the join of two clauses.
 _PREVIOUS_PHONEMES: Final = 6
 
@@ -53,21 +60,51 @@ class Voice:
 
 
 @dataclass(frozen=True, slots=True)
-class Voiced:
-    """A clause that has a voice but no face yet; `pcm` is padded to whole steps."""
+class Clause:
+    """A clause whose timing is known; `phonemes` cover `duration_us`, which is a whole number of steps."""
 
     index: int
     text: str
-    pcm: bytes
     phonemes: Sequence[common_pb2.PhonemeTiming]
+    duration_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Voiced:
+    """The next audio of a clause, without a face yet: whole chunks, or the rest.
+
+    Attributes:
+        clause: What it belongs to.
+        pcm: Mono s16le; empty when the clause has nothing to pronounce.
+        begins: It is the first of its clause.
+        ends: It is the last of its clause.
+        speed: Seconds of audio that the voice made in a second, since the clause was begun.
+    """
+
+    clause: Clause
+    pcm: bytes
+    begins: bool
+    ends: bool
+    speed: float
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A clause ready to send; a clause with nothing to pronounce has no chunks."""
+    """The next of a clause, ready to send; a clause with nothing to pronounce has no chunks.
+
+    Attributes:
+        clause: What it belongs to.
+        chunks: Media in order.
+        begins: It is the first of its clause.
+        ends: It is the last of its clause.
+        speed: See `Voiced`.
+    """
 
     clause: SpokenClause
-    chunks: Sequence[MediaChunk] = ()
+    chunks: Sequence[MediaChunk]
+    begins: bool
+    ends: bool
+    speed: float
 
 
 async def open_voice(
@@ -88,7 +125,7 @@ async def open_voice(
 
 
 def start_voice(tasks: asyncio.TaskGroup, text: str, voice: Voice, stages: Stages) -> Pipe[Voiced]:
-    """Starts the stages that speak a whole text, and returns where its clauses come out."""
+    """Starts the stages that speak a whole text, and returns where its audio comes out."""
     clauses, voiced = Pipe[str](1), Pipe[Voiced](1)
     tasks.create_task(_cut(text, clauses))
     tasks.create_task(add_voice(clauses, voiced, voice, stages))
@@ -115,15 +152,46 @@ async def add_voice(clauses: Pipe[str], voiced: Pipe[Voiced], voice: Voice, stag
     async for text in clauses:
         if not text.strip():
             continue
-        reply = await calls.synthesize(voice.tts, text.strip(), voice.wait_s, voice.speed)
-        if reply.pcm and reply.sample_rate_hz != voice.sample_rate_hz:
-            raise UnavailableError(
-                f"the tts worker speaks at {reply.sample_rate_hz} Hz but said {voice.sample_rate_hz} Hz"
-            )
-        stages.mark("tts_first_audio")
-        await voiced.put(_padded(index, text, reply, voice.pause_ms))
+        async with aclosing(_speak(index, text, voice)) as parts:
+            async for part in parts:
+                stages.mark("tts_first_audio")
+                await voiced.put(part)
         index += 1
     await voiced.close()
+
+
+async def _speak(index: int, text: str, voice: Voice) -> AsyncGenerator[Voiced]:
+    responses = calls.synthesize(voice.tts, text.strip(), voice.wait_s, voice.speed)
+    async with aclosing(responses):
+        began = time.monotonic()
+        first = await anext(responses)
+        waited = time.monotonic() - began
+        rate = voice.sample_rate_hz
+        if first.sample_rate_hz != rate:
+            raise UnavailableError(
+                f"the tts worker speaks at {first.sample_rate_hz} Hz but said {voice.sample_rate_hz} Hz"
+            )
+        clause, size = _planned(index, text, first.phonemes, rate, voice.pause_ms)
+        if not size:
+            yield Voiced(clause, b"", begins=True, ends=True, speed=0.0)
+            return
+        pcm, made, sent = first.pcm[:size], len(first.pcm), 0
+        while made < size:
+            whole = len(pcm) - len(pcm) % _chunk_size(rate)
+            if whole:
+                speed = made / _BYTES / rate / max(waited, 1e-6)
+                yield Voiced(clause, pcm[:whole], begins=sent == 0, ends=False, speed=speed)
+                pcm, sent = pcm[whole:], sent + whole
+            # What the voice makes while its audio is not asked for takes no waiting.
+            began = time.monotonic()
+            response = await anext(responses, None)
+            waited += time.monotonic() - began
+            if response is None:
+                raise UnavailableError(f"the tts worker made {made} of the {size} bytes that it announced")
+            pcm, made = pcm + response.pcm[: size - made], made + len(response.pcm)
+        pcm += bytes(clause.duration_us * rate // 1_000_000 * _BYTES - sent - len(pcm))
+        speed = size / _BYTES / rate / max(waited, 1e-6)
+        yield Voiced(clause, pcm, begins=sent == 0, ends=True, speed=speed)
 
 
 async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, stages: Stages) -> None:
@@ -131,60 +199,73 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
 
     Marks "a2bs_first_frames" and "total".
     """
-    start_us = 0
+    start_us, done_us, pcm = 0, 0, b""
     previous: Sequence[common_pb2.PhonemeTiming] = ()
-    mood: Sequence[float] = ()
+    mood: Sequence[float] = ()  # at the end of the clause before
+    mood_after: Sequence[float] = ()
     async for part in voiced:
-        duration_us = duration(part.pcm, voice.sample_rate_hz)
-        phonemes = [shifted(p, start_us) for p in part.phonemes]
-        clause = SpokenClause(part.text, start_us, start_us + duration_us, phonemes)
-        if not part.pcm:
-            await spoken.put(Spoken(clause))
-            continue
-        reply = await calls.animate_phonemes(
-            voice.a2bs,
-            a2bs_pb2.AnimatePhonemesRequest(
-                phonemes=part.phonemes,
-                pcm=part.pcm,
+        if part.begins:
+            done_us, pcm = 0, b""
+        pcm += part.pcm
+        there_us = duration(pcm, voice.sample_rate_hz)
+        until_us = there_us if part.ends else max(0, there_us - _CONTEXT_US) // _CHUNK_US * _CHUNK_US
+        phonemes = [shifted(p, start_us) for p in part.clause.phonemes]
+        clause = SpokenClause(part.clause.text, start_us, start_us + part.clause.duration_us, phonemes)
+        if until_us > done_us:
+            context_us = max(0, done_us - _CONTEXT_US)
+            request = a2bs_pb2.AnimatePhonemesRequest(
+                phonemes=part.clause.phonemes,
+                pcm=_cut_out(pcm, context_us, there_us, voice.sample_rate_hz),
+                pcm_start_us=context_us,
                 sample_rate_hz=voice.sample_rate_hz,
                 frame_rate=voice.frame_rate,
                 clock_offset_us=start_us,
                 previous=previous,
-                text=part.text,
+                text=part.clause.text,
                 mood_before=mood,
-            ),
-            voice.wait_s,
-        )
-        stages.mark("a2bs_first_frames")
-        stages.mark_again("total")
-        chunks = tuple(_chunks(part, clause, reply.frames, voice.sample_rate_hz))
-        await spoken.put(Spoken(clause, chunks))
-        mood = reply.mood_after
-        # On the next clause's own clock, which begins where this one ends.
-        previous = [shifted(p, -duration_us) for p in part.phonemes[-_PREVIOUS_PHONEMES:]]
-        start_us = clause.end_us
+                start_us=done_us,
+                end_us=until_us,
+            )
+            reply = await calls.animate_phonemes(voice.a2bs, request, voice.wait_s)
+            stages.mark("a2bs_first_frames")
+            stages.mark_again("total")
+            span = _cut_out(pcm, done_us, until_us, voice.sample_rate_hz)
+            chunks = tuple(_chunks(part.clause, clause, done_us, span, reply.frames, voice.sample_rate_hz))
+            await spoken.put(Spoken(clause, chunks, done_us == 0, part.ends, part.speed))
+            done_us, mood_after = until_us, reply.mood_after
+        elif part.ends:  # nothing to pronounce
+            await spoken.put(Spoken(clause, (), begins=True, ends=True, speed=part.speed))
+        if part.ends and part.pcm:
+            # On the next clause's own clock, which begins where this one ends.
+            last = part.clause.phonemes[-_PREVIOUS_PHONEMES:]
+            previous = [shifted(p, -part.clause.duration_us) for p in last]
+            start_us, mood = clause.end_us, mood_after
     await spoken.close()
 
 
 async def chunks_of(
-    spoken: Pipe[Spoken],
+    spoken: AsyncIterable[Spoken],
     on_clause: Callable[[SpokenClause], None],
     enough: Callable[[], bool] = lambda: False,
 ) -> AsyncGenerator[MediaChunk]:
     """The chunks of all clauses, the last one marked; `on_clause` hears of each clause before its chunks.
 
-    A chunk is held back until the next is there, since only then it is known not to be the last. No
-    clause is begun, apart from the first, once `enough` is true.
+    The last chunk of a clause is held back until the next clause begins, since only then it is known not
+    to be the last of all. No clause is begun, apart from the first, once `enough` is true.
     """
     held: MediaChunk | None = None
     async for part in spoken:
-        if held is not None and enough():
-            break
-        on_clause(part.clause)
-        for chunk in part.chunks:
-            if held is not None:
+        if part.begins:
+            if held is not None and enough():
+                break
+            on_clause(part.clause)
+            if held is not None and part.clause.end_us > part.clause.start_us:
                 yield held
-            held = chunk
+                held = None
+        for chunk in part.chunks[: -1 if part.ends else None]:
+            yield chunk
+        if part.ends and part.chunks:
+            held = part.chunks[-1]
     if held is not None:
         held.last = True
         yield held
@@ -196,8 +277,8 @@ def duration(pcm: bytes, sample_rate_hz: int) -> int:
 
 
 def pieces(pcm: bytes, sample_rate_hz: int) -> Iterator[bytes]:
-    """The audio of a clause in pieces of a chunk's length."""
-    size = sample_rate_hz // _STEPS_PER_SECOND * (_CHUNK_US // _STEP_US) * _BYTES
+    """Audio in pieces of a chunk's length."""
+    size = _chunk_size(sample_rate_hz)
     for start in range(0, len(pcm), size):
         yield pcm[start : start + size]
 
@@ -209,49 +290,63 @@ def shifted(phoneme: common_pb2.PhonemeTiming, by_us: int) -> common_pb2.Phoneme
     )
 
 
-def _padded(index: int, text: str, reply: tts_pb2.SynthesizeResponse, pause_ms: int) -> Voiced:
-    if not reply.pcm:
-        return Voiced(index, text, b"", ())
-    pcm, phonemes = reply.pcm, list(reply.phonemes)
+def _planned(
+    index: int,
+    text: str,
+    timing: Sequence[common_pb2.PhonemeTiming],
+    sample_rate_hz: int,
+    pause_ms: int,
+) -> tuple[Clause, int]:
+    """The clause with the silence that belongs after it, and how many bytes of the voice's audio it uses."""
+    if not timing:
+        return Clause(index, text, (), 0), 0
+    phonemes = [common_pb2.PhonemeTiming.FromString(p.SerializeToString()) for p in timing]
+    last, pause = phonemes[-1], 0
     ending = text.rstrip()[-1]
-    if ending.isalnum():
+    if ending.isalnum() and last.symbol in ("", "_"):
         # The sentence goes on: the silence that the voice ends with would tear it in two.
-        pcm = _without_end(pcm, phonemes, reply.sample_rate_hz)
-    elif ending not in ",;:":
-        pcm += bytes(reply.sample_rate_hz * pause_ms // 1000 * _BYTES)
-    pcm += bytes(-len(pcm) % (reply.sample_rate_hz // _STEPS_PER_SECOND * _BYTES))
-    # From the end of the last phoneme, not of the audio: the two may be rounded differently.
-    spoken_us, end_us = max((p.end_us for p in phonemes), default=0), duration(pcm, reply.sample_rate_hz)
-    if end_us > spoken_us:
-        phonemes.append(common_pb2.PhonemeTiming(symbol="_", start_us=spoken_us, end_us=end_us))
-    return Voiced(index, text, pcm, phonemes)
+        last.end_us = min(last.end_us, last.start_us + _JOIN_US)
+    elif not ending.isalnum() and ending not in ",;:":
+        pause = sample_rate_hz * pause_ms // 1000
+    samples = round(last.end_us * sample_rate_hz / 1_000_000)
+    steps = -(-(samples + pause) // (sample_rate_hz // _STEPS_PER_SECOND))
+    end_us = steps * _STEP_US
+    if end_us > last.end_us:
+        phonemes.append(common_pb2.PhonemeTiming(symbol="_", start_us=last.end_us, end_us=end_us))
+    return Clause(index, text, phonemes, end_us), samples * _BYTES
 
 
-def _without_end(pcm: bytes, phonemes: Sequence[common_pb2.PhonemeTiming], sample_rate_hz: int) -> bytes:
-    """The audio with all but `_JOIN_US` of its last silence cut off; shortens the last phoneme as well."""
-    if not phonemes or phonemes[-1].symbol not in ("", "_"):
-        return pcm
-    last = phonemes[-1]
-    last.end_us = min(last.end_us, last.start_us + _JOIN_US)
-    return pcm[: last.end_us * sample_rate_hz // 1_000_000 * _BYTES]
+def _chunk_size(sample_rate_hz: int) -> int:
+    return sample_rate_hz // _STEPS_PER_SECOND * (_CHUNK_US // _STEP_US) * _BYTES
+
+
+def _cut_out(pcm: bytes, start_us: int, end_us: int, sample_rate_hz: int) -> bytes:
+    """The audio between two whole steps."""
+    step = sample_rate_hz // _STEPS_PER_SECOND * _BYTES
+    return pcm[start_us // _STEP_US * step : end_us // _STEP_US * step]
 
 
 def _chunks(
-    part: Voiced, clause: SpokenClause, frames: Sequence[common_pb2.Frame], sample_rate_hz: int
+    clause: Clause,
+    placed: SpokenClause,
+    done_us: int,
+    span: bytes,
+    frames: Sequence[common_pb2.Frame],
+    sample_rate_hz: int,
 ) -> Iterator[MediaChunk]:
-    placed = 0
-    end_us = clause.start_us
-    for i, pcm in enumerate(pieces(part.pcm, sample_rate_hz)):
+    count = 0
+    begin_us = end_us = placed.start_us + done_us
+    for pcm in pieces(span, sample_rate_hz):
         start_us, end_us = end_us, end_us + duration(pcm, sample_rate_hz)
         inside = [f for f in frames if start_us <= f.time_us < end_us]
-        placed += len(inside)
-        chunk = MediaChunk(start_us=start_us, pcm=pcm, frames=inside, clause=part.index)
-        if i == 0:
-            chunk.clause_text = part.text.strip()
-            chunk.phonemes.extend(clause.phonemes)
+        count += len(inside)
+        chunk = MediaChunk(start_us=start_us, pcm=pcm, frames=inside, clause=clause.index)
+        if start_us == placed.start_us:
+            chunk.clause_text = clause.text.strip()
+            chunk.phonemes.extend(placed.phonemes)
         yield chunk
-    if placed != len(frames):
+    if count != len(frames):
         raise UnavailableError(
-            f"the a2bs worker made {len(frames)} frames, of which {placed} lie inside the clause "
-            f"[{clause.start_us}, {clause.end_us}) us"
+            f"the a2bs worker made {len(frames)} frames, of which {count} lie inside the span "
+            f"[{begin_us}, {end_us}) us"
         )

@@ -63,12 +63,11 @@ class SpeechService(speech_pb2_grpc.SpeechServiceServicer):
         start_us = 0
         async with nursery() as tasks:
             async for part in start_voice(tasks, request.text, voice, Stages(time.monotonic())):
-                phonemes = [shifted(p, start_us) for p in part.phonemes]
                 for i, pcm in enumerate(pieces(part.pcm, rate)):
                     chunk = pb.SpeechChunk(start_us=start_us, pcm=pcm)
-                    if i == 0:
-                        chunk.clause_text = part.text.strip()
-                        chunk.phonemes.extend(phonemes)
+                    if part.begins and i == 0:
+                        chunk.clause_text = part.clause.text.strip()
+                        chunk.phonemes.extend(shifted(p, start_us) for p in part.clause.phonemes)
                     await context.write(pb.SynthesizeResponse(chunk=chunk))
                     start_us += duration(pcm, rate)
 

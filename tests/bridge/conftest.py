@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,17 +93,23 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
 
 
 class FakeTts(tts_pb2_grpc.TtsServiceServicer):
-    """Speaks `MS_PER_CHAR` per letter, one phoneme per letter; nothing for text without letters."""
+    """Speaks `MS_PER_CHAR` per letter, one phoneme per letter; nothing for text without letters.
+
+    The audio comes in pieces of `piece` samples; before each but the first it waits for `pace`.
+    """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.speeds: list[float] = []
         self.stressed = ""  # letters that carry stress
         self.spoke = asyncio.Event()
+        self.piece = 7168
+        self.pace: Callable[[], Awaitable[None]] | None = None
+        self.pieces = 0
 
     async def Synthesize(  # noqa: N802  the rpc's name
         self, request: tts_pb2.SynthesizeRequest, context: Any
-    ) -> tts_pb2.SynthesizeResponse:
+    ) -> AsyncGenerator[tts_pb2.SynthesizeResponse]:
         self.texts.append(request.text)
         self.spoke.set()
         self.speeds.append(request.speed)
@@ -116,7 +122,14 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
             )
             for i, c in enumerate(letters)
         ]
-        return tts_pb2.SynthesizeResponse(pcm=pcm.tobytes(), sample_rate_hz=RATE, phonemes=phonemes)
+        response = tts_pb2.SynthesizeResponse(sample_rate_hz=RATE, phonemes=phonemes)
+        for start in range(0, max(1, len(pcm)), self.piece):
+            if start and self.pace is not None:
+                await self.pace()
+            response.pcm = pcm[start : start + self.piece].tobytes()
+            self.pieces += 1
+            yield response
+            response = tts_pb2.SynthesizeResponse()
 
 
 def grid(start_us: int, end_us: int, frame_rate: float) -> list[common_pb2.Frame]:
@@ -140,9 +153,13 @@ class FakeA2bs(a2bs_pb2_grpc.A2bsServiceServicer):
     async def AnimatePhonemes(  # noqa: N802  the rpc's name
         self, request: a2bs_pb2.AnimatePhonemesRequest, context: Any
     ) -> a2bs_pb2.AnimatePhonemesResponse:
-        start = request.clock_offset_us
-        end = start + len(request.pcm) // 2 * 1_000_000 // request.sample_rate_hz
-        assert request.phonemes[-1].end_us == end - start
+        audio_end_us = request.pcm_start_us + len(request.pcm) // 2 * 1_000_000 // request.sample_rate_hz
+        length_us = request.phonemes[-1].end_us
+        # The span is inside the clause, and so is its audio, with what is around it.
+        assert 0 <= request.start_us < request.end_us <= length_us
+        assert request.pcm_start_us == max(0, request.start_us - 100_000)
+        assert min(length_us, request.end_us + 100_000) <= audio_end_us <= length_us
+        start, end = (request.clock_offset_us + us for us in (request.start_us, request.end_us))
         return a2bs_pb2.AnimatePhonemesResponse(frames=grid(start, end, request.frame_rate))
 
     async def AnimateAudio(  # noqa: N802  the rpc's name

@@ -171,6 +171,36 @@ def test_frame_times_are_even_across_any_cuts(lengths, frame_rate) -> None:
     assert edges[-1] - times[-1] <= 1e6 / frame_rate + 1
 
 
+@settings(deadline=None, max_examples=50)
+@given(
+    said, said, loudness, st.lists(st.integers(1, 40), min_size=1, max_size=6), st.sampled_from([30.0, 60.0])
+)
+def test_spans_are_what_the_clause_has_there(first, second, seed, steps, frame_rate) -> None:
+    """Any cuts, with no more audio than the span and what is around it."""
+    one, two = timed(first), timed(second)
+    pcm = noise(seed, two[-1].end)
+    length_us = round(two[-1].end * 1e6)
+    whole = animate_phonemes(two, pcm, RATE, frame_rate=frame_rate, clock_offset_us=7_000_000, previous=one)
+    ends = [e for e in np.cumsum(steps) * 20_000 if e < length_us]
+    parts: list[Track] = []
+    for begin, end in itertools.pairwise([0, *map(int, ends), length_us]):
+        at = max(0, begin - 100_000)
+        part = animate_phonemes(
+            two,
+            pcm[at * RATE // 1_000_000 : (end + 100_000) * RATE // 1_000_000],
+            RATE,
+            frame_rate=frame_rate,
+            clock_offset_us=7_000_000,
+            previous=one,
+            pcm_start_us=at,
+            span_us=(begin, end),
+        )
+        parts.append(part)
+    np.testing.assert_array_equal(np.concatenate([p.times_us for p in parts]), whole.times_us)
+    weights = np.concatenate([p.weights for p in parts])
+    np.testing.assert_allclose(weights, whole.weights, atol=1e-6)
+
+
 def test_neighbours_colour_a_sound() -> None:
     def rounding(vowel: str) -> float:
         track = animate_phonemes(
@@ -190,8 +220,7 @@ def test_stress_and_loudness_open_the_jaw() -> None:
     assert jaw("ˈæ", NO_PCM) > jaw("æ", NO_PCM) + 0.02
     tone[round(0.3 * RATE) : round(0.5 * RATE)] = 8000
     loud = jaw("æ", tone)
-    tone[: round(0.25 * RATE)] = 32000  # now the vowel is soft against the rest
-    assert jaw("æ", tone) < loud - 0.02
+    assert jaw("æ", tone // 8) < loud - 0.02
 
 
 def test_brows_rise_on_stress_only() -> None:

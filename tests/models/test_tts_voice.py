@@ -1,6 +1,7 @@
 """The real voice: audio, its level, and phoneme timing that fits it."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -72,6 +73,97 @@ def test_the_same_symbols_sound_the_same(voice: Voice, phonemes: Phonemizer) -> 
     first = voice.speak(symbols)
     voice.speak(phonemes("Something else.")[0])
     assert np.array_equal(voice.speak(symbols).pcm, first.pcm)
+
+
+def test_a_seed_gives_another_delivery(voice: Voice, phonemes: Phonemizer) -> None:
+    (symbols,) = phonemes("Hello there.")
+    assert not np.array_equal(voice.speak(symbols, seed=1).pcm, voice.speak(symbols, seed=2).pcm)
+
+
+# Samples of pieces may differ from those of one run over the sentence by less than this, in decibels below
+# the sentence: float additions in another order.
+EXACT_DB = 110.0
+
+
+@pytest.mark.parametrize(
+    "text", [*TEXTS, "Once upon a time, there was a boat that sailed on a very wide sea."]
+)
+def test_pieces_are_what_one_run_over_the_sentence_gives(
+    voice: Voice, phonemes: Phonemizer, text: str
+) -> None:
+    (symbols,) = phonemes(text)
+    utterance = voice.plan(symbols)
+    piecewise = utterance._audio
+    whole = voice.plan(symbols)._audio
+    whole._source.span(0, whole.frames)  # type: ignore[attr-defined]
+    reference = whole.span(0, whole.frames).astype(np.float64)
+    sizes = itertools.cycle([1, 28, 3, 40, 72])
+    ends = [
+        0,
+        *itertools.takewhile(lambda end: end < whole.frames, itertools.accumulate(sizes)),
+        whole.frames,
+    ]
+    joined = np.concatenate([piecewise.span(a, b) for a, b in itertools.pairwise(ends)], axis=-1)
+    assert joined.shape == reference.shape
+    error = ((joined - reference) ** 2).sum()
+    assert error < (reference**2).sum() * 10 ** (-EXACT_DB / 10)
+
+
+def test_margins_are_not_larger_than_needed(voice: Voice, phonemes: Phonemizer) -> None:
+    """One step less than the margin that the catalogue tells, and the last part's pieces differ."""
+    (symbols,) = phonemes("Hello there.")
+    coarse = voice.plan(symbols)._coarse
+    values, net = coarse.span(20, 60), voice._fine
+    whole = net.module.run(values)[0].reshape(-1)
+    for margin, same in ((net.margin, True), (net.margin - 1, False)):
+        part = net.module.run(np.ascontiguousarray(values[..., 80 - margin : 160 + margin]))[0].reshape(-1)
+        inside = part[margin * net.factor : -margin * net.factor]
+        assert np.allclose(inside, whole[80 * net.factor : 160 * net.factor], atol=1e-6) is same
+
+
+def test_first_piece_is_short(voice: Voice, phonemes: Phonemizer) -> None:
+    pieces = [p.size for p in voice.plan(phonemes(TEXTS[2])[0]).pieces() if p.size]
+    assert 0.25 < pieces[0] / voice.sample_rate_hz < 0.4
+    assert max(pieces) / voice.sample_rate_hz < 1.2
+    assert pieces[:3] == sorted(pieces[:3])
+
+
+CLAUSES = [
+    "Hello there, how are you?",
+    "The sky is blue because air scatters blue light more than red.",
+    "I like apples and pears.",
+    "Once upon a time, there was a little boat on the sea.",
+    "It was the best of times; it was the worst of times.",
+]
+
+
+def speech_level(speech: Speech) -> float:
+    """Root mean square of all but the pauses, in dBFS."""
+    spoken = np.concatenate([speech.pcm[t.start : t.end] for t in speech.timing if t.symbol != SILENCE])
+    return float(10 * np.log10(np.mean((spoken / 32768.0) ** 2)))
+
+
+def test_calibrated_clauses_are_equally_loud(phonemes: Phonemizer) -> None:
+    voice = Voice(verified(default_model("tts")))
+    (symbols,) = phonemes(
+        "Hello, this is taoxr; it learned 12 new words today, and it is very glad to meet you."
+    )
+    voice.calibrate(symbols)
+    assert abs(speech_level(voice.speak(symbols)) + 20.0) < 0.3
+    spoken = [voice.speak(phonemes(text)[0]) for text in CLAUSES]
+    levels = [speech_level(s) for s in spoken]
+    assert abs(float(np.mean(levels)) + 20.0) < 1.5
+    assert max(levels) - min(levels) < 5.0
+    for speech in spoken:
+        assert np.abs(speech.pcm.astype(np.int32)).max() < 32767
+        assert np.mean(np.abs(speech.pcm) > 0.8 * 32767) < 0.001  # the limiter hardly works
+
+
+def test_joins_of_clauses_do_not_click(voice: Voice, phonemes: Phonemizer) -> None:
+    spoken: Sequence[Speech] = [voice.speak(phonemes(text)[0]) for text in CLAUSES]
+    jumps = [np.abs(np.diff(s.pcm.astype(np.int32))).max() for s in spoken]
+    joins = [abs(int(a.pcm[-1]) - int(b.pcm[0])) for a, b in itertools.pairwise(spoken)]
+    assert max(joins) < 0.01 * min(jumps)
 
 
 def test_speed(voice: Voice, phonemes: Phonemizer) -> None:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import types
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import grpc
 import grpc.aio
@@ -52,12 +52,12 @@ class SlowRole(tts_pb2_grpc.TtsServiceServicer):
 
     async def Synthesize(  # noqa: N802  the rpc's name
         self, request: tts_pb2.SynthesizeRequest, context: object
-    ) -> tts_pb2.SynthesizeResponse:
+    ) -> AsyncGenerator[tts_pb2.SynthesizeResponse]:
         if request.text == "wait":
             await asyncio.Event().wait()
         if request.text == "fail: I am ill":
             raise RuntimeError("internal detail")
-        return tts_pb2.SynthesizeResponse()
+        yield tts_pb2.SynthesizeResponse()
 
 
 @pytest.fixture(autouse=True)
@@ -99,12 +99,12 @@ async def test_loading_then_serving(server: asyncio.Task[int], target: str) -> N
         stub = tts_pb2_grpc.TtsServiceStub(channel)
         status = worker_pb2_grpc.WorkerServiceStub(channel)
         with pytest.raises(grpc.aio.AioRpcError) as early:
-            await stub.Synthesize(tts_pb2.SynthesizeRequest())
+            await stub.Synthesize(tts_pb2.SynthesizeRequest()).read()
         assert isinstance(error_of(early.value), UnavailableError)
         assert (await status.GetStatus(worker_pb2.GetStatusRequest())).sample_rate_hz == 0
         SlowRole.may_load.set()
         states.append((await watch.read()).status)
-        await stub.Synthesize(tts_pb2.SynthesizeRequest())
+        await stub.Synthesize(tts_pb2.SynthesizeRequest()).read()
         os.kill(os.getpid(), signal.SIGTERM)
         states.append((await watch.read()).status)
         assert states == [NOT_SERVING, SERVING, NOT_SERVING]
@@ -136,14 +136,14 @@ async def test_calls_are_counted_by_how_they_end(
         while (await watch.read()).status != SERVING:
             pass
         watch.cancel()
-        await stub.Synthesize(tts_pb2.SynthesizeRequest(text="finish"))
+        await stub.Synthesize(tts_pb2.SynthesizeRequest(text="finish")).read()
         await reach((0, 1, 0, 0))
         waiting = stub.Synthesize(tts_pb2.SynthesizeRequest(text="wait"))
         await reach((1, 1, 0, 0))
         waiting.cancel()
         await reach((0, 1, 1, 0))
         with pytest.raises(grpc.aio.AioRpcError) as failed:
-            await stub.Synthesize(tts_pb2.SynthesizeRequest(text="fail: I am ill"))
+            await stub.Synthesize(tts_pb2.SynthesizeRequest(text="fail: I am ill")).read()
         assert failed.value.code() is grpc.StatusCode.INTERNAL
         assert "detail" not in str(failed.value.details())
         await reach((0, 1, 1, 1))

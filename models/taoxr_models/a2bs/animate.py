@@ -21,10 +21,14 @@ MAX_FRAME_RATE: Final = 240.0
 
 # A clause takes over from the one before within this time.
 JOIN_S: Final = 0.08
-# Louder speech opens the jaw more, within these limits.
+# Louder speech opens the jaw more, within these limits. Loud is what is above four fifths of our voice,
+# whose level is fixed: so the gain of a moment does not wait for the rest of the clause.
+_LOUD: Final = 32768 * 10 ** (-18.5 / 20)
 _GAIN_RANGE: Final = (0.8, 1.15)
 _GAIN_EXPONENT: Final = 0.3
 _ENVELOPE_S: Final = 0.06
+CONTEXT_S: Final = 0.1
+"""Audio around a moment that tells how loud it is: the envelope, and a block of 10 ms on both sides."""
 _BROW: Final = INDEX["browInnerUp"]
 
 
@@ -74,8 +78,10 @@ def animate_phonemes(
     frame_rate: float = DEFAULT_FRAME_RATE,
     clock_offset_us: int = 0,
     previous: Sequence[Phoneme] = (),
+    pcm_start_us: int = 0,
+    span_us: tuple[int, int] | None = None,
 ) -> Track:
-    """Animates one clause.
+    """Animates one clause, or a span of it: the frames of a span are those of the whole clause there.
 
     At its first instant the clause shows exactly what the clause before ended with (given enough of
     `previous`; half a second is plenty), so tracks of successive clauses join without a step. The one
@@ -83,24 +89,26 @@ def animate_phonemes(
 
     Args:
         phonemes: The clause's phonemes, times in seconds from its start.
-        pcm: [n] the clause's audio: its length and loudness; when empty, the phonemes tell the length.
+        pcm: [n] audio, for loudness: the clause, or the span with `CONTEXT_S` around it. When there are no
+            phonemes, it tells the length.
         sample_rate_hz: Rate of `pcm`.
         frame_rate: Frames per second.
         clock_offset_us: Time of the clause's start on the media clock.
         previous: Last phonemes of the clause before, on any clock; they end where this clause starts.
+        pcm_start_us: Where in the clause `pcm` begins.
+        span_us: First and end of the span on the clause's clock; None for the clause.
 
     Raises:
         InvalidInputError: Phonemes are out of order or not IPA.
     """
-    # The audio says how long the clause is, to the microsecond: the next one starts there.
-    spoken_us = round(phonemes[-1].end * 1e6) if phonemes else 0
-    length_us = len(pcm) * 1_000_000 // sample_rate_hz if len(pcm) else spoken_us
+    length_us = round(phonemes[-1].end * 1e6) if phonemes else len(pcm) * 1_000_000 // sample_rate_hz
     seconds = length_us * 1e-6
-    times_us = frame_times(clock_offset_us, clock_offset_us + length_us, frame_rate)
+    start_us, end_us = span_us or (0, length_us)
+    times_us = frame_times(clock_offset_us + start_us, clock_offset_us + min(end_us, length_us), frame_rate)
     times = np.asarray((times_us - clock_offset_us) * 1e-6, dtype=np.float64)
     before = _ending_at_zero(segments(previous, "previous"))
     clause = segments(phonemes)
-    gain = loudness_gain(pcm, sample_rate_hz, times, seconds)
+    gain = loudness_gain(pcm, sample_rate_hz, times, seconds, pcm_start_us * 1e-6)
     dwell = min(2.0 / frame_rate, 0.09)
     joint = _weights([*before, *_reachable(clause, before, dwell)], times, gain, dwell)
     alone = _weights(before, times, 1.0, dwell)
@@ -110,23 +118,35 @@ def animate_phonemes(
     return Track(times_us, weights.astype(np.float32))
 
 
-def loudness_gain(pcm: NDArray[np.int16], sample_rate_hz: int, times: Curve, seconds: float) -> Curve:
-    """Scale of the jaw from loudness relative to the clause's own loud parts.
+def loudness_gain(
+    pcm: NDArray[np.int16], sample_rate_hz: int, times: Curve, seconds: float, start: float = 0.0
+) -> Curve:
+    """Scale of the jaw from loudness, against the level of our own voice.
+
+    Args:
+        pcm: [n] audio with `CONTEXT_S` before and after the times, as far as the clause goes.
+        sample_rate_hz: Its rate.
+        times: [n] seconds from the start of the clause.
+        seconds: Length of the clause.
+        start: Where in the clause `pcm` begins, in seconds.
 
     Returns:
         [n] about 0.8 to 1.15; 1 at both ends of the clause, so that clauses join.
     """
     hop = max(1, sample_rate_hz // 100)
+    # On the clause's own grid of blocks, wherever the audio begins.
+    first_sample = round(start * sample_rate_hz)
+    first = -(-first_sample // hop)
+    pcm = pcm[first * hop - first_sample :]
     blocks = len(pcm) // hop
-    if blocks < 4:
+    if blocks == 0:
         return np.ones_like(times)
     power = (pcm[: blocks * hop].reshape(blocks, hop).astype(np.float64) ** 2).mean(axis=1)
     rms = np.sqrt(power) + 1.0
-    loud = np.quantile(rms, 0.8)
-    gain = np.clip((rms / loud) ** _GAIN_EXPONENT, *_GAIN_RANGE)
+    gain = np.clip((rms / _LOUD) ** _GAIN_EXPONENT, *_GAIN_RANGE)
     window = np.hanning(2 * round(_ENVELOPE_S * 100) + 1)
     gain = np.convolve(np.pad(gain, len(window) // 2, mode="edge"), window / window.sum(), mode="valid")
-    at = np.interp(times, (np.arange(blocks) + 0.5) * hop / sample_rate_hz, gain)
+    at = np.interp(times, (first + np.arange(blocks) + 0.5) * hop / sample_rate_hz, gain)
     edge = np.clip(np.minimum(times, seconds - times) / JOIN_S, 0.0, 1.0)
     return 1.0 + edge * (at - 1.0)
 

@@ -93,7 +93,7 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         request: AnimatePhonemesRequest,
         context: grpc.aio.ServicerContext[AnimatePhonemesRequest, AnimatePhonemesResponse],
     ) -> AnimatePhonemesResponse:
-        """Animates one clause from exact phoneme times."""
+        """Animates a clause, or a span of it, from exact phoneme times."""
         track, mood_after = await self._thread.run(_animate_clause, request)
         return AnimatePhonemesResponse(frames=_frames(track), mood_after=mood_after)
 
@@ -125,7 +125,7 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
 
 
 def _animate_clause(request: AnimatePhonemesRequest) -> tuple[Track, list[float]]:
-    """The track of a clause, and the mood that it ends with."""
+    """The track of a clause or of a span of it, and the mood that the clause ends with."""
     pcm = samples_of(request.pcm)
     rate = check_rate(request.sample_rate_hz) if len(pcm) else 1
     frame_rate = check_frame_rate(request.frame_rate, "frame_rate")
@@ -143,10 +143,21 @@ def _animate_clause(request: AnimatePhonemesRequest) -> tuple[Track, list[float]
         frame_rate=frame_rate,
         clock_offset_us=start_us,
         previous=_phonemes(request.previous),
+        pcm_start_us=request.pcm_start_us,
+        span_us=_span(request),
     )
-    spoken_us = round(phonemes[-1].end * 1e6) if phonemes else 0
-    end_us = start_us + (len(pcm) * 1_000_000 // rate if len(pcm) else spoken_us)
-    return in_mood(track, request.text, request.mood_before, start_us, end_us)
+    length_us = round(phonemes[-1].end * 1e6) if phonemes else len(pcm) * 1_000_000 // rate
+    return in_mood(track, request.text, request.mood_before, start_us, start_us + length_us)
+
+
+def _span(request: AnimatePhonemesRequest) -> tuple[int, int] | None:
+    if request.start_us < 0 or request.pcm_start_us < 0:
+        raise InvalidInputError("start_us", min(request.start_us, request.pcm_start_us), "0 or more")
+    if request.end_us == 0:
+        return (request.start_us, round(_MAX_CLAUSE_S * 1e6)) if request.start_us else None
+    if request.end_us <= request.start_us:
+        raise InvalidInputError("end_us", request.end_us, f"more than start_us, {request.start_us}")
+    return request.start_us, request.end_us
 
 
 def _phonemes(timings: Iterable[PhonemeTiming]) -> list[Phoneme]:

@@ -1,13 +1,12 @@
 """``taoxr.worker.v1.TtsService``."""
 
 import time
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Final
 
 import grpc.aio
-import numpy as np
 
 from taoxr.errors import InvalidInputError
 from taoxr.v1 import common_pb2
@@ -15,13 +14,14 @@ from taoxr.worker.v1 import tts_pb2, tts_pb2_grpc
 from taoxr_models.catalog import default_model, verified
 from taoxr_models.tts.phonemes import Phonemizer
 from taoxr_models.tts.text import readable
-from taoxr_models.tts.voice import Speech, Voice
+from taoxr_models.tts.voice import Utterance, Voice
 from taoxr_models.worker.role import Role, RoleSetup
 
 MAX_TEXT_CHARS: Final = 400
 _SPEEDS: Final = (0.5, 2.0)
-# A number, a word that no lexicon has and one that it has: what gruut loads when it first needs it.
-_WARM_UP: Final = "Hello, 12 taoxr."
+# A number, a word that no lexicon has and many that it has: what gruut loads when it first needs it.
+# Long enough to hear how loud the voice is.
+_WARM_UP: Final = "Hello, this is taoxr; it learned 12 new words today, and it is very glad to meet you."
 
 
 class _Speaker:
@@ -31,13 +31,30 @@ class _Speaker:
         self._phonemes = Phonemizer()
         self._voice = Voice(folder)
         self.sample_rate_hz = self._voice.sample_rate_hz
+        for symbols in self._phonemes(readable(_WARM_UP)):
+            self._voice.calibrate(symbols)
 
-    def speak(self, text: str, speed: float) -> Generator[Speech | None]:
+    def speak(self, text: str, speed: float, seed: int) -> Generator[tts_pb2.SynthesizeResponse | None]:
         """Speaks a text piece by piece; None is a step without audio."""
-        pieces = self._phonemes(readable(text))
+        rows = self._phonemes(readable(text))
         yield None
-        for symbols in pieces:
-            yield self._voice.speak(symbols, speed)
+        spoken: list[Utterance] = []
+        for symbols in rows:
+            spoken.append(self._voice.plan(symbols, speed, seed))
+            yield None
+        response = tts_pb2.SynthesizeResponse(
+            sample_rate_hz=self.sample_rate_hz, phonemes=_timing(spoken, self.sample_rate_hz)
+        )
+        if not spoken:
+            yield response
+        for utterance in spoken:
+            for pcm in utterance.pieces():
+                if not pcm.size:
+                    yield None
+                    continue
+                response.pcm = pcm.astype("<i2").tobytes()
+                yield response
+                response = tts_pb2.SynthesizeResponse()
 
 
 class TtsRole(tts_pb2_grpc.TtsServiceServicer):
@@ -60,10 +77,7 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
 
     def load(self) -> None:
         """Verifies and loads the voice, and speaks once, so that the first clause is fast."""
-        speaker = _Speaker(verified(self._model))
-        for _ in speaker.speak(_WARM_UP, 1.0):
-            pass
-        self._speaker = speaker
+        self._speaker = _Speaker(verified(self._model))
 
     def register(self, server: grpc.aio.Server) -> None:
         """Adds ``TtsService`` to the server."""
@@ -73,8 +87,8 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
         self,
         request: tts_pb2.SynthesizeRequest,
         context: grpc.aio.ServicerContext[tts_pb2.SynthesizeRequest, tts_pb2.SynthesizeResponse],
-    ) -> tts_pb2.SynthesizeResponse:
-        """Speaks one clause.
+    ) -> AsyncGenerator[tts_pb2.SynthesizeResponse]:
+        """Speaks one clause, piece by piece.
 
         Raises:
             InvalidInputError: The text is too long, or the speed out of range.
@@ -85,13 +99,14 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
         speed = request.speed or 1.0
         if not _SPEEDS[0] <= speed <= _SPEEDS[1]:
             raise InvalidInputError("speed", speed, f"0 (normal) or {_SPEEDS[0]} to {_SPEEDS[1]}")
-        begun = time.perf_counter()
-        spoken: list[Speech] = []
-        async with aclosing(self._thread.steps(self._speaker.speak(request.text, speed))) as pieces:
-            spoken.extend([piece async for piece in pieces if piece is not None])
-        response = _joined(spoken, self._speaker.sample_rate_hz)
-        response.compute_us = round((time.perf_counter() - begun) * 1e6)
-        return response
+        steps = self._thread.steps(self._speaker.speak(request.text, speed, request.seed))
+        async with aclosing(steps) as responses:
+            begun = time.perf_counter()
+            async for response in responses:
+                if response is not None:
+                    response.compute_us = round((time.perf_counter() - begun) * 1e6)
+                    yield response
+                    begun = time.perf_counter()
 
 
 def create(setup: RoleSetup) -> Role:
@@ -99,15 +114,14 @@ def create(setup: RoleSetup) -> Role:
     return TtsRole(setup)
 
 
-def _joined(spoken: list[Speech], rate_hz: int) -> tts_pb2.SynthesizeResponse:
-    response = tts_pb2.SynthesizeResponse(sample_rate_hz=rate_hz)
-    response.pcm = b"".join(s.pcm.astype("<i2").tobytes() for s in spoken)
-    starts = np.cumsum([0, *(s.pcm.size for s in spoken)])
-    for start, speech in zip(starts, spoken, strict=False):
-        for timed in speech.timing:
+def _timing(spoken: Sequence[Utterance], rate_hz: int) -> list[common_pb2.PhonemeTiming]:
+    """One row for utterances that follow each other."""
+    row: list[common_pb2.PhonemeTiming] = []
+    start = 0
+    for utterance in spoken:
+        for timed in utterance.timing:
             # Each edge is rounded on its own, so that neighbours meet exactly and errors do not add up.
-            begin, end = (round((int(start) + at) * 1_000_000 / rate_hz) for at in (timed.start, timed.end))
-            response.phonemes.append(
-                common_pb2.PhonemeTiming(symbol=timed.symbol, start_us=begin, end_us=end)
-            )
-    return response
+            begin, end = (round((start + at) * 1_000_000 / rate_hz) for at in (timed.start, timed.end))
+            row.append(common_pb2.PhonemeTiming(symbol=timed.symbol, start_us=begin, end_us=end))
+        start += utterance.samples
+    return row

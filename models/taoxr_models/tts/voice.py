@@ -1,7 +1,11 @@
-"""A Piper voice (VITS, Kim et al. 2021, arXiv:2106.06103) on MNN: symbols to audio and their timing."""
+"""A Piper voice (VITS, Kim et al. 2021, arXiv:2106.06103) on MNN: symbols to audio and their timing.
+
+The voice comes in four parts (see `taoxr_models.catalog.recipes.piper`), so that a sentence is there piece
+by piece: when its timing is known, none of its audio is made yet.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -13,14 +17,23 @@ from numpy.typing import NDArray
 from taoxr.engine import Module
 from taoxr.errors import ModelError
 from taoxr_models.tts.phonemes import PUNCTUATION, WORD_GAP
+from taoxr_models.tts.pieces import Array, Computed, Given, Net
 
 SILENCE: Final = "_"
-# Samples per frame of the duration predictor, in every Piper voice of this quality.
-_HOP: Final = 256
-# Piper's voices are quiet (RMS near -24 dBFS); with this, speech is at about -20 dBFS.
-_GAIN: Final = 1.6
+# Until a voice is calibrated: Piper's are at about -24 dBFS.
+_USUAL_GAIN: Final = 1.6
+# Root mean square of speech without its pauses, -20 dBFS; peaks above the limit are bent.
+_LEVEL: Final = 10 ** (-20 / 20)
 _LIMIT: Final = 0.8
 _FADE_S: Final = 0.004
+
+# Frames (12 ms) of audio that one step makes: little at first, because somebody waits for it.
+_FIRST: Final = 28
+_GROWTH: Final = 1.5
+_MOST: Final = 72
+# These parts see farther than the last: in long pieces less of them is computed twice.
+_FLOW_FRAMES: Final = 192
+_COARSE_FRAMES: Final = 96
 
 _START, _END, _BLANK = "^", "$", "_"
 
@@ -47,55 +60,159 @@ class Speech:
     timing: tuple[Timed, ...]
 
 
+class Utterance:
+    """A sentence whose timing is known and whose audio is made piece by piece; made by `Voice.plan`.
+
+    Attributes:
+        timing: Covers the audio without gaps, in order.
+    """
+
+    def __init__(
+        self,
+        timing: tuple[Timed, ...],
+        flow: Computed,
+        coarse: Computed,
+        fine: Computed,
+        gain: float,
+        fade: int,
+    ) -> None:
+        self.timing = timing
+        self._flow = flow
+        self._coarse = coarse
+        self._audio = fine
+        self._gain = np.float32(gain)
+        self._fade = fade
+
+    @property
+    def samples(self) -> int:
+        """Length of the audio."""
+        return self._audio.frames * self._audio.rate
+
+    def pieces(self) -> Iterator[NDArray[np.int16]]:
+        """Makes the audio, one piece per step, each in at most about 60 ms; a step may give nothing.
+
+        Yields:
+            int16 ``[n]``, mono.
+
+        Raises:
+            ModelError: The voice gave something else than finite audio.
+        """
+        begin = 0
+        for end in _ends(self._audio.frames):
+            if self._flow.extend(self._coarse.sees(self._audio.sees(end))):
+                yield np.empty(0, np.int16)
+            audio = self._audio.span(begin, end).reshape(-1)
+            if not np.isfinite(audio).all():
+                raise ModelError("the voice made values that are not numbers")
+            yield self._finished(audio, first=begin == 0, last=end == self._audio.frames)
+            begin = end
+
+    def _finished(self, audio: Array, *, first: bool, last: bool) -> NDArray[np.int16]:
+        """Level, a soft limit instead of clipping, and edges without a click."""
+        loud = audio * self._gain
+        over = np.maximum(np.abs(loud) - _LIMIT, 0.0)
+        room = 1.0 - _LIMIT
+        limited = np.clip(loud, -_LIMIT, _LIMIT) + np.sign(loud) * room * np.tanh(over / room)
+        n = min(self._fade, audio.size // 2)
+        ramp = np.linspace(0.0, 1.0, n, endpoint=False, dtype=np.float32)
+        if first:
+            limited[:n] *= ramp
+        if last:
+            limited[limited.size - n :] *= ramp[::-1]
+        return np.rint(limited * 32767.0).astype(np.int16)
+
+
 class Voice:
     """A voice, ready to speak; for one thread at a time.
 
     Args:
-        folder: Holds ``voice.mnn`` and ``voice.json`` (verified).
+        folder: Holds what `convert_piper` writes (verified).
 
     Raises:
         ModelError: A file is missing or of another form.
     """
 
     def __init__(self, folder: Path) -> None:
+        config, parts = (_read(folder / name) for name in ("voice.json", "parts.json"))
         try:
-            config: dict[str, Any] = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
             self.sample_rate_hz = int(config["audio"]["sample_rate"])
             scales = config["inference"]
-            self._scales = tuple(float(scales[k]) for k in ("noise_scale", "length_scale", "noise_w"))
+            self._noise, self._length, self._width = (
+                float(scales[k]) for k in ("noise_scale", "length_scale", "noise_w")
+            )
             ids: Mapping[str, Sequence[int]] = config["phoneme_id_map"]
             self._ids = {symbol: tuple(int(i) for i in of) for symbol, of in ids.items()}
             self._start, self._end, self._blank = (self._ids[s] for s in (_START, _END, _BLANK))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"cannot read {folder / 'voice.json'}: {error!r}") from error
-        # memory="low" makes this model's convolutions four times slower.
-        self._module = Module(
-            folder / "voice.mnn", ("input", "input_lengths", "scales"), ("output", "durations")
+            # memory="low" makes this model's convolutions four times slower.
+            self._flow, self._coarse, self._fine = (
+                Net(
+                    Module(folder / f"{name}.mnn", ["x"], ["y"]), parts[name]["margin"], parts[name]["factor"]
+                )
+                for name in ("flow", "coarse", "fine")
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"voice.json or parts.json in {folder} has another form: {error!r}") from error
+        self._gain = _USUAL_GAIN
+        self._encoder = Module(
+            folder / "encoder.mnn",
+            ["input", "input_lengths", "scales", "noise"],
+            ["mean", "log_scale", "durations"],
         )
 
-    def speak(self, symbols: Sequence[str], speed: float = 1.0) -> Speech:
-        """Speaks one utterance; the same symbols always give the same audio.
+    def plan(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0) -> Utterance:
+        """Decides how long each symbol of a sentence lasts; the same arguments always give the same audio.
 
         Args:
             symbols: See `taoxr_models.tts.phonemes`. Characters that the voice does not know are left out.
             speed: 2 is twice as fast.
+            seed: Of the noise that varies intonation and rhythm.
 
         Raises:
-            ModelError: The voice gave something else than audio with matching durations.
+            ModelError: The voice gave something else than durations.
         """
         ids, owners, names = self._sequence(symbols)
-        noise, length, width = self._scales
-        audio, durations = self._module.run(
+        random = np.random.default_rng(seed)
+        mean, log_scale, durations = self._encoder.run(
             np.array([ids], dtype=np.int32),
             np.array([len(ids)], dtype=np.int32),
-            np.array([noise, length / speed, width], dtype=np.float32),
+            np.array([0.0, self._length / speed, self._width], dtype=np.float32),
+            random.standard_normal((1, 2, len(ids)), dtype=np.float32),
         )
-        audio, frames = audio.reshape(-1), np.rint(durations.reshape(-1)).astype(np.int64)
-        if frames.size != len(ids) or int(frames.sum()) * _HOP != audio.size or not np.isfinite(audio).all():
-            raise ModelError(f"the voice made {audio.size} samples for {int(frames.sum())} frames")
-        edges = [0, *(np.cumsum(frames) * _HOP).tolist()]
+        if durations.size != len(ids) or not np.isfinite(durations).all() or (durations < 0).any():
+            raise ModelError(f"the voice made {durations.size} durations for {len(ids)} ids")
+        frames = np.rint(durations.reshape(-1)).astype(np.int64)
+        mean, log_scale = (np.repeat(values, frames, axis=-1) for values in (mean, log_scale))
+        noise = random.standard_normal(mean.shape, dtype=np.float32)
+        latents = Given((mean + noise * np.exp(log_scale) * self._noise).astype(np.float32))
+        flow = Computed(self._flow, latents, first=_FLOW_FRAMES, least=_FLOW_FRAMES)
+        coarse = Computed(self._coarse, flow, least=_COARSE_FRAMES)
+        fine = Computed(self._fine, coarse)
+        edges = [0, *(np.cumsum(frames) * fine.rate).tolist()]
         spans = [(names[o], edges[i], edges[i + 1]) for i, o in enumerate(owners)]
-        return Speech(self._finish(audio), _merged(spans, owners))
+        fade = round(_FADE_S * self.sample_rate_hz)
+        return Utterance(_merged(spans, owners), flow, coarse, fine, self._gain, fade)
+
+    def speak(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0) -> Speech:
+        """All of `plan` at once."""
+        utterance = self.plan(symbols, speed, seed)
+        return Speech(np.concatenate(list(utterance.pieces())), utterance.timing)
+
+    def calibrate(self, symbols: Sequence[str]) -> None:
+        """Speaks a sentence and sets the gain by it, since voices differ in loudness by many decibels.
+
+        The gain is fixed from then on: one that followed the speech would pump, and could not be known
+        when the first piece is there.
+
+        Raises:
+            ModelError: The voice is silent.
+        """
+        self._gain = 1.0
+        heard = self.speak(symbols)
+        voiced = [heard.pcm[t.start : t.end] / 32768.0 for t in heard.timing if t.symbol != SILENCE]
+        level = float(np.sqrt(np.mean(np.concatenate(voiced) ** 2))) if voiced else 0.0
+        if level == 0.0:
+            raise ModelError("the voice is silent")
+        self._gain = _LEVEL / level
 
     def _sequence(self, symbols: Sequence[str]) -> tuple[list[int], list[int], list[str]]:
         """Ids with Piper's blanks between, the symbol that each id's time belongs to, and these symbols.
@@ -124,17 +241,23 @@ class Voice:
         owners.extend([len(names) - 1] * (len(ids) - len(owners)))
         return ids, owners, names
 
-    def _finish(self, audio: NDArray[np.float32]) -> NDArray[np.int16]:
-        """Level, a soft limit instead of clipping, and edges without a click."""
-        loud = audio * np.float32(_GAIN)
-        over = np.maximum(np.abs(loud) - _LIMIT, 0.0)
-        room = 1.0 - _LIMIT
-        limited = np.clip(loud, -_LIMIT, _LIMIT) + np.sign(loud) * room * np.tanh(over / room)
-        n = min(round(_FADE_S * self.sample_rate_hz), audio.size // 2)
-        ramp = np.linspace(0.0, 1.0, n, endpoint=False, dtype=np.float32)
-        limited[:n] *= ramp
-        limited[limited.size - n :] *= ramp[::-1]
-        return np.rint(limited * 32767.0).astype(np.int16)
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot read {path}: {error!r}") from error
+
+
+def _ends(frames: int) -> Iterator[int]:
+    """Where the pieces of an utterance end; what is left at the end joins the last."""
+    end, size = 0, float(_FIRST)
+    while end < frames:
+        end = end + round(size)
+        size = min(_MOST, size * _GROWTH)
+        if frames - end < _FIRST // 2:
+            end = frames
+        yield end
 
 
 def _merged(spans: Sequence[tuple[str, int, int]], owners: Sequence[int]) -> tuple[Timed, ...]:

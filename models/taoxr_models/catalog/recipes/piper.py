@@ -1,26 +1,49 @@
-"""Piper (VITS) voices: the ONNX model with the frames per phoneme id as a second output.
+"""Piper (VITS) voices, cut where a sentence can be spoken piece by piece.
 
 VITS: Kim, Kong, Son 2021, "Conditional Variational Autoencoder with Adversarial Learning for
-End-to-End Text-to-Speech". Its duration predictor ends in a `Ceil` (frames per id, 256 samples
-each); that tensor is exact timing for lip synchronisation.
+End-to-End Text-to-Speech". One call of the whole model speaks a whole sentence, which is long to wait
+for and long to be deaf to an interruption. So it becomes four:
+
+- ``encoder.mnn``: phoneme ids to the mean and the scale of the latent of each, and its duration in
+  frames, which is exact timing for lip synchronisation. Its noise comes from outside.
+- ``flow.mnn``: the normalising flow over the latents, one per frame.
+- ``coarse.mnn`` and ``fine.mnn``: the decoder (HiFi-GAN), up to its first upsampling block and from
+  there on. Its deep first layers see ten frames far and cost little, the wide last ones cost most and
+  see one frame: cut between, hardly anything is computed twice at the borders of pieces.
+
+The last three are convolutions over time. ``parts.json`` says how far each sees (its margin): computed
+with that much of its input on both sides, a piece is what the whole sentence would have there.
 """
 
+import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from taoxr.engine import convert_onnx
 from taoxr.errors import ModelError
+from taoxr_models.catalog.recipes.onnx_cut import Graph, Part, Port
+
+PARTS: Final = ("flow", "coarse", "fine")
+"""The parts that run over time, in order."""
 
 
 def convert_piper(model: Path, config: Path, target: Path) -> None:
-    """Writes ``voice.json`` and ``voice.mnn``.
+    """Writes ``voice.json``, ``parts.json`` and the four ``.mnn``.
 
-    The latter takes ``input`` (int32 phoneme ids [1, n]), ``input_lengths`` (int32 [1]), ``scales``
-    (float32 [3]: noise, length, duration noise) and gives ``output`` (samples) and ``durations``
-    (float32 [1, 1, n]: frames of 256 samples per id).
+    | part | inputs | outputs |
+    |---|---|---|
+    | encoder | ``input`` int32 [1, n] ids, ``input_lengths`` int32 [1], ``scales`` float32 [3] (unused, length, duration noise), ``noise`` float32 [1, 2, n] | ``mean``, ``log_scale`` [1, c, n], ``durations`` [1, 1, n] |
+    | flow | ``x`` [1, c, t] | ``y`` [1, c, t] |
+    | coarse | ``x`` [1, c, t] | ``y`` [1, d, u * t] |
+    | fine | ``x`` [1, d, u * t] | ``y`` [1, 1, samples] |
+
+    A voice of several speakers takes ``sid`` int32 [1] in the encoder, which then gives ``speaker``, an
+    input of flow and coarse.
 
     Args:
         model: The voice's ``.onnx``.
@@ -28,18 +51,100 @@ def convert_piper(model: Path, config: Path, target: Path) -> None:
         target: Existing folder to write into.
 
     Raises:
-        ModelError: The model has not exactly one `Ceil` node, or MNN refused it.
-    """
-    voice = onnx.ModelProto.FromString(model.read_bytes())
-    ceils = [node for node in voice.graph.node if node.op_type == "Ceil"]
-    if len(ceils) != 1:
-        raise ModelError(f"{model.name} has {len(ceils)} Ceil nodes, expected the one of the durations")
-    tensor = ceils[0].output[0]
-    voice.graph.node.append(helper.make_node("Identity", [tensor], ["durations"], name="durations"))
-    info = helper.make_tensor_value_info("durations", TensorProto.FLOAT, ["batch_size", 1, "phonemes"])
-    voice.graph.output.append(info)
-    prepared = target / "voice.onnx"
-    prepared.write_bytes(voice.SerializeToString())
-    convert_onnx(prepared, target / "voice.mnn")
-    prepared.unlink()
+        ModelError: It is no VITS as Piper exports it, or MNN refused a part.
+    """  # noqa: E501  a table
+    voice = Graph(onnx.ModelProto.FromString(model.read_bytes()))
+    cut = _cut(voice)
+    _convert(cut.encoder, target)
+    reaches = {part.name: part.reach for part in cut.over_time}
+    for part in cut.over_time:
+        _convert(part, target)
+    described = {name: {"margin": r.margin, "factor": r.factor} for name, r in reaches.items()}
+    (target / "parts.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
     shutil.copyfile(config, target / "voice.json")
+
+
+@dataclass(frozen=True)
+class _Cut:
+    encoder: Part
+    over_time: tuple[Part, ...]
+
+
+def _cut(voice: Graph) -> _Cut:
+    durations = _only(voice, "Ceil", 1, "of the durations")[0].output[0]
+    ups = _only(voice, "ConvTranspose", 2, "of the decoder", or_more=True)
+    in_time = voice.reached_from([durations])
+    noises = {n.output[0] in in_time: n.output[0] for n in _only(voice, "RandomNormalLike", 2, "of noise")}
+    if len(noises) != 2:
+        raise ModelError("expected noise for the durations and noise for the latents")
+    # latents = spread mean + noise * exp(spread log scale) * noise scale
+    scaled = _follow(voice, noises[True], "Mul")
+    latents = _follow(voice, _follow(voice, scaled, "Mul"), "Add")
+    spread_mean = next(i for i in voice.producers[latents].input if voice.producers[i].op_type != "Mul")
+    exponent = next(i for i in voice.producers[scaled].input if i != noises[True])
+    mean = _before_spread(voice, spread_mean)
+    log_scale = _before_spread(voice, voice.back(exponent, "Exp"))
+
+    encoder_inputs = {name: Port(name, dims, TensorProto.INT64) for name, dims in _INTEGERS.items()}
+    outputs = {"mean": mean, "log_scale": log_scale, "durations": durations}
+    speaker: dict[str, Port] = {}
+    if "sid" in voice.inputs:
+        encoder_inputs["sid"] = Port("sid", [1], TensorProto.INT64)
+        embedded = _follow(voice, "sid", "Gather")
+        outputs["speaker"] = _follow(voice, embedded, "Unsqueeze")
+        speaker = {"speaker": Port(outputs["speaker"], [1, "channels", 1])}
+    encoder_inputs |= {"scales": Port("scales", [3]), "noise": Port(noises[False], [1, 2, "ids"])}
+
+    z = _decoder_input(voice, ups[0].input[0])
+    middle = ups[1].input[0]
+    (audio,) = (n.output[0] for n in voice.nodes if n.output[0] == "output")
+
+    def over_time(name: str, begin: str, end: str) -> Part:
+        inputs = {"x": Port(begin, [1, "channels", "time"])}
+        if name != "fine":
+            inputs |= speaker
+        return voice.part(name, inputs, {"y": end})
+
+    spans = zip(PARTS, (latents, z, middle), (z, middle, audio), strict=True)
+    return _Cut(voice.part("encoder", encoder_inputs, outputs), tuple(over_time(*span) for span in spans))
+
+
+_INTEGERS: Final = {"input": [1, "ids"], "input_lengths": [1]}
+
+
+def _only(voice: Graph, kind: str, count: int, what: str, *, or_more: bool = False) -> list[onnx.NodeProto]:
+    nodes = voice.of_kind(kind)
+    if len(nodes) < count or (len(nodes) > count and not or_more):
+        raise ModelError(f"the voice has {len(nodes)} {kind} nodes, expected {count} {what}")
+    return nodes
+
+
+def _follow(voice: Graph, tensor: str, kind: str) -> str:
+    """Output of the one node of a kind that takes a tensor."""
+    nodes = [node for node in voice.consumers(tensor) if node.op_type == kind]
+    if len(nodes) != 1:
+        raise ModelError(f"{len(nodes)} {kind} nodes take {tensor}, expected 1")
+    return nodes[0].output[0]
+
+
+def _before_spread(voice: Graph, spread: str) -> str:
+    """What was given per id, of a tensor that a matrix product has spread over the frames."""
+    product = voice.producers[voice.back(spread, "Transpose")]
+    if product.op_type != "MatMul":
+        raise ModelError(f"{spread} comes from {product.op_type}, expected MatMul")
+    return voice.back(product.input[1], "Transpose")
+
+
+def _decoder_input(voice: Graph, tensor: str) -> str:
+    """Input of the decoder's first convolution, seen from its first upsampling."""
+    tensor = voice.back(tensor, "LeakyRelu")
+    if voice.producers[tensor].op_type == "Add":  # several speakers
+        tensor = voice.producers[tensor].input[0]
+    return voice.back(tensor, "Conv")
+
+
+def _convert(part: Part, target: Path) -> None:
+    prepared = target / f"{part.name}.onnx"
+    prepared.write_bytes(part.serialized())
+    convert_onnx(prepared, target / f"{part.name}.mnn")
+    prepared.unlink()

@@ -56,6 +56,8 @@ Global___DescribeRigResponse: _TypeAlias = DescribeRigResponse  # noqa: Y015
 
 @_typing.final
 class AnimatePhonemesRequest(_message.Message):
+    """A span of a clause. The frames of a clause do not depend on the spans in which they are asked for."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     PHONEMES_FIELD_NUMBER: _builtins.int
@@ -66,8 +68,13 @@ class AnimatePhonemesRequest(_message.Message):
     PREVIOUS_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     MOOD_BEFORE_FIELD_NUMBER: _builtins.int
+    PCM_START_US_FIELD_NUMBER: _builtins.int
+    START_US_FIELD_NUMBER: _builtins.int
+    END_US_FIELD_NUMBER: _builtins.int
     pcm: _builtins.bytes
-    """The clause's audio (mono s16le), for loudness."""
+    """Audio for loudness (mono s16le), beginning `pcm_start_us` into the clause: the span and 0.1 s
+    before and after it, as far as the clause goes.
+    """
     sample_rate_hz: _builtins.int
     frame_rate: _builtins.float
     """0 means 30."""
@@ -77,9 +84,13 @@ class AnimatePhonemesRequest(_message.Message):
     """
     text: _builtins.str
     """The clause's words, for their mood; at most 4,000 characters. Empty: no mood."""
+    pcm_start_us: _builtins.int
+    start_us: _builtins.int
+    """The span, on the clause's own clock; an end of 0 is the clause's."""
+    end_us: _builtins.int
     @_builtins.property
     def phonemes(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
-        """In order, covering the clause; times on the clause's own clock."""
+        """Of the whole clause, in order; times on the clause's own clock. They tell its length."""
 
     @_builtins.property
     def previous(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
@@ -102,10 +113,13 @@ class AnimatePhonemesRequest(_message.Message):
         previous: _abc.Iterable[_common_pb2.PhonemeTiming] | None = ...,
         text: _builtins.str = ...,
         mood_before: _abc.Iterable[_builtins.float] | None = ...,
+        pcm_start_us: _builtins.int = ...,
+        start_us: _builtins.int = ...,
+        end_us: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_offset_us", b"clock_offset_us", "frame_rate", b"frame_rate", "mood_before", b"mood_before", "pcm", b"pcm", "phonemes", b"phonemes", "previous", b"previous", "sample_rate_hz", b"sample_rate_hz", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_offset_us", b"clock_offset_us", "end_us", b"end_us", "frame_rate", b"frame_rate", "mood_before", b"mood_before", "pcm", b"pcm", "pcm_start_us", b"pcm_start_us", "phonemes", b"phonemes", "previous", b"previous", "sample_rate_hz", b"sample_rate_hz", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -119,7 +133,7 @@ class AnimatePhonemesResponse(_message.Message):
     MOOD_AFTER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def frames(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.Frame]:
-        """time_us is on the media clock (clock_offset_us included), inside the clause."""
+        """time_us is on the media clock (clock_offset_us included), inside the span."""
 
     @_builtins.property
     def mood_after(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:

@@ -25,19 +25,23 @@ class SynthesizeRequest(_message.Message):
 
     TEXT_FIELD_NUMBER: _builtins.int
     SPEED_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """One clause, at most 400 characters."""
     speed: _builtins.float
     """Speaking rate; 0 means 1. Accepted: 0.5 to 2."""
+    seed: _builtins.int
+    """Varies intonation and rhythm; the same request always gives the same audio."""
     def __init__(
         self,
         *,
         text: _builtins.str = ...,
         speed: _builtins.float = ...,
+        seed: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["speed", b"speed", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seed", b"seed", "speed", b"speed", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -52,12 +56,18 @@ class SynthesizeResponse(_message.Message):
     PHONEMES_FIELD_NUMBER: _builtins.int
     COMPUTE_US_FIELD_NUMBER: _builtins.int
     pcm: _builtins.bytes
-    """Mono s16le PCM. Empty when the text has nothing to pronounce."""
+    """The next mono s16le PCM of the clause. The one response to a text that has nothing to pronounce
+    has none; no other is empty.
+    """
     sample_rate_hz: _builtins.int
+    """In the first response only."""
     compute_us: _builtins.int
+    """Time that this response took to make; the sum is that of the clause."""
     @_builtins.property
     def phonemes(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
-        """Cover the audio without gaps; times count from its first sample."""
+        """In the first response only, for the whole clause. They cover its audio, which is mostly still to
+        come, without gaps; times count from its first sample.
+        """
 
     def __init__(
         self,

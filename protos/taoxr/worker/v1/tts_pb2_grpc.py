@@ -35,7 +35,7 @@ class TtsServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.Synthesize = channel.unary_unary(
+        self.Synthesize = channel.unary_stream(
                 '/taoxr.worker.v1.TtsService/Synthesize',
                 request_serializer=taoxr_dot_worker_dot_v1_dot_tts__pb2.SynthesizeRequest.SerializeToString,
                 response_deserializer=taoxr_dot_worker_dot_v1_dot_tts__pb2.SynthesizeResponse.FromString,
@@ -47,7 +47,8 @@ class TtsServiceServicer:
     """
 
     def Synthesize(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The audio comes in pieces as it is made; a call that is cancelled ends between two of them.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -55,7 +56,7 @@ class TtsServiceServicer:
 
 def add_TtsServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'Synthesize': grpc.unary_unary_rpc_method_handler(
+            'Synthesize': grpc.unary_stream_rpc_method_handler(
                     servicer.Synthesize,
                     request_deserializer=taoxr_dot_worker_dot_v1_dot_tts__pb2.SynthesizeRequest.FromString,
                     response_serializer=taoxr_dot_worker_dot_v1_dot_tts__pb2.SynthesizeResponse.SerializeToString,
@@ -83,7 +84,7 @@ class TtsService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
             '/taoxr.worker.v1.TtsService/Synthesize',

@@ -33,14 +33,16 @@ class TtsServiceStub:
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> TtsServiceAsyncStub: ...
-    Synthesize: _grpc.UnaryUnaryMultiCallable[_tts_pb2.SynthesizeRequest, _tts_pb2.SynthesizeResponse]
+    Synthesize: _grpc.UnaryStreamMultiCallable[_tts_pb2.SynthesizeRequest, _tts_pb2.SynthesizeResponse]
+    """The audio comes in pieces as it is made; a call that is cancelled ends between two of them."""
 
 @_typing.type_check_only
 class TtsServiceAsyncStub(TtsServiceStub):
     """Text to speech, clause by clause."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    Synthesize: _aio.UnaryUnaryMultiCallable[_tts_pb2.SynthesizeRequest, _tts_pb2.SynthesizeResponse]  # type: ignore[assignment]
+    Synthesize: _aio.UnaryStreamMultiCallable[_tts_pb2.SynthesizeRequest, _tts_pb2.SynthesizeResponse]  # type: ignore[assignment]
+    """The audio comes in pieces as it is made; a call that is cancelled ends between two of them."""
 
 class TtsServiceServicer(metaclass=_abc_1.ABCMeta):
     """Text to speech, clause by clause."""
@@ -50,6 +52,7 @@ class TtsServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _tts_pb2.SynthesizeRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_tts_pb2.SynthesizeResponse, _abc.Awaitable[_tts_pb2.SynthesizeResponse]]: ...
+    ) -> _typing.Union[_abc.Iterator[_tts_pb2.SynthesizeResponse], _abc.AsyncIterator[_tts_pb2.SynthesizeResponse]]:
+        """The audio comes in pieces as it is made; a call that is cancelled ends between two of them."""
 
 def add_TtsServiceServicer_to_server(servicer: TtsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
