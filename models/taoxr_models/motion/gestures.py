@@ -47,6 +47,8 @@ _SHAPES: Final = tuple(
         ),
     )
 )
+# Two hands at once keep out of each other's way: their forearms swing in less.
+_APART: Final = np.array([0.0, 0.0, 0.0, 17.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 _STROKE_S: Final = (0.17, 0.23)
 _PREPARE_S: Final = 0.62
 # Less time than that, and the arm would have to be thrown up.
@@ -120,6 +122,8 @@ def beats(
         sides = ("left", "right")
     elif hands < _BOTH_HANDS + _LEFT_HAND:
         sides = ("left",)
+    if len(sides) == 2:
+        shape = (shape[0] - _APART, shape[1] - _APART)
     begin = max(start, strokes[0].start - _PREPARE_S)
     keys: dict[Side, list[Key]] = {side: _keys(strokes, shape, rng, AT_EASE[ARM_AT[side]]) for side in sides}
     return Gesture(tuple(strokes), begin, keys)
