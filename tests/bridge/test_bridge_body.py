@@ -1,16 +1,19 @@
 """The body and cues tracks: a real motion worker behind a bridge whose other workers are fakes."""
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import grpc
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from typer.testing import CliRunner
 
 from taoxr.client import (
     Action,
@@ -27,6 +30,7 @@ from taoxr.client import (
     State,
     Track,
     TurnState,
+    cli_say,
 )
 from taoxr.client import body as bodies
 from taoxr.errors import InvalidInputError
@@ -241,6 +245,18 @@ async def test_a_text_is_said_with_the_same_body_every_time(fake_bridge: Callabl
     assert np.diff(first.body.times_us).max() < 1.02 * FRAME_US
     assert plain.bones is None
     assert not len(plain.body.times_us)
+
+
+async def test_say_writes_the_body_to_a_file(fake_bridge: Callable[..., Any], tmp_path: Path) -> None:
+    out, body = tmp_path / "out.wav", tmp_path / "body.json"
+    async with fake_bridge() as (_, fakes):
+        arguments = [ANSWER, "-o", str(out), "--body", str(body), "--target", fakes.bridge]
+        result = await asyncio.to_thread(CliRunner().invoke, cli_say.app, arguments)
+    assert result.exit_code == 0, result.output
+    content = json.loads(body.read_text())
+    assert len(content["frames"][0]["rotations"]) == len(content["bone_names"]) == 52
+    assert content["frames"][1]["time_us"] == 33_333
+    assert content["cues"][0]["kind"] == "emotion"
 
 
 @pytest.mark.parametrize(

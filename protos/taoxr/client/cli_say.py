@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from taoxr.client import frames_file, out_file, wav
+from taoxr.client import Track, body_file, frames_file, out_file, wav
 from taoxr.client.cli_common import (
     Server,
     Target,
@@ -32,6 +32,7 @@ def say(
     frames: Annotated[
         Path | None, typer.Option(help="File to write the face frames to: .json or .csv.")
     ] = None,
+    body: Annotated[Path | None, typer.Option(help="File to write the body and the cues to: .json.")] = None,
     frame_rate: Annotated[float, typer.Option(help="Frames per second, 10 to 120.")] = 30.0,
     target: Target = None,
     tls_ca: TlsCa = None,
@@ -43,13 +44,14 @@ def say(
 
     Files that exist are replaced once the new ones are complete. JSON holds space, names, frame_rate,
     sample_rate_hz and frames, each with time_us (microseconds from the first sample) and weights; CSV has a
-    column time_us and one for each of the 52 ARKit names.
+    column time_us and one for each of the 52 ARKit names. The body goes on for 1.5 s after the speech.
 
     For example:
 
     ```
     taoxr say "Hello there."
     taoxr say "Hello there." -o hello.wav --frames hello.json
+    taoxr say "Hello there." -o hello.wav --body body.json
     taoxr say "Hello there." --target 192.168.1.5:50061 --tls-ca ca.pem --token-file token
     ```
     """
@@ -61,16 +63,23 @@ def say(
         out_file.check(frames, field="--frames", suffixes=frames_file.SUFFIXES)
         if frames.resolve() == out.resolve():
             raise InvalidInputError("--frames", str(frames), "another file than --out")
-    asyncio.run(_say(text, out, frames, frame_rate, server))
+    if body is not None:
+        out_file.check(body, field="--body", suffixes=body_file.SUFFIXES)
+        if body.resolve() in (out.resolve(), frames and frames.resolve()):
+            raise InvalidInputError("--body", str(body), "another file than --out and --frames")
+    asyncio.run(_say(text, out, frames, body, frame_rate, server))
 
 
-async def _say(text: str, out: Path, frames: Path | None, frame_rate: float, server: Server) -> None:
+async def _say(
+    text: str, out: Path, frames: Path | None, body: Path | None, frame_rate: float, server: Server
+) -> None:
     async with client_for(server) as client:
         began = time.perf_counter()
         with console.status("speaking …") as status:
             speech = await client.say(
                 text,
                 frame_rate=frame_rate,
+                tracks=frozenset((Track.BODY, Track.CUES)) if body is not None else frozenset[Track](),
                 on_progress=lambda done_us: status.update(f"speaking … {done_us / 1e6:.1f} s"),
             )
         took = time.perf_counter() - began
@@ -82,3 +91,6 @@ async def _say(text: str, out: Path, frames: Path | None, frame_rate: float, ser
     if frames is not None:
         frames_file.write(frames, speech.face, field="--frames", sample_rate_hz=speech.sample_rate_hz)
         console.print(f"{frames}: {len(speech.face.times_us)} frames", soft_wrap=True)
+    if body is not None:
+        body_file.write(body, speech, field="--body")
+        console.print(f"{body}: {len(speech.body.times_us)} poses, {len(speech.cues)} cues", soft_wrap=True)
