@@ -60,7 +60,7 @@ def test_writes_everything_and_the_figures_make_sense(demo: tuple[Path, dict[str
     assert turn["frames"] == pytest.approx(turn["audio_s"] * 30, abs=3)
     assert 0.0 <= turn["av_skew_ms"]["p50"] <= 15.0
     assert turn["av_skew_ms"]["pictures"] >= 0.8 * turn["audio_s"] * FPS
-    assert {w["role"] for w in figures["machine"]["workers"]} == {"ear", "llm", "tts", "a2bs"}
+    assert {w["role"] for w in figures["machine"]["workers"]} == {"ear", "llm", "tts", "a2bs", "motion"}
     assert all(w["rss_mib"] > 10 for w in figures["machine"]["workers"])
     assert figures["film"]["pictures"] == figures["film"]["planned"]
 

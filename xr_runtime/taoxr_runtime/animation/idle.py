@@ -3,7 +3,7 @@
 Everything is drawn from one seed; the same seed and the same calls give the same motion.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from taoxr_runtime.animation.blink import Blinks
 from taoxr_runtime.animation.body import Skeleton
 from taoxr_runtime.animation.curves import Drift, Follower, smoothstep
 from taoxr_runtime.animation.gaze import Gaze, LidShapes, eye_motion
+from taoxr_runtime.animation.humanoid import BodyPose
 from taoxr_runtime.animation.merge import merge_expressions
 from taoxr_runtime.animation.nods import Nods
 from taoxr_runtime.animation.posture import BREATH, HEAD_SHARES, MANNERS, SPINE_SHARES, breath_at
@@ -40,10 +41,12 @@ class Motion:
     Attributes:
         expression: float32 [52], in the order of ``arkit.NAMES``, each in [0, 1].
         pose: float32 [B, 4], xyzw: one rotation per bone in model axes about the bone's head.
+        root: float32 [3], translation of the whole body in metres.
     """
 
     expression: Weights
     pose: Weights
+    root: Weights = field(default_factory=lambda: np.zeros(3, np.float32))
 
 
 class Idle:
@@ -67,7 +70,14 @@ class Idle:
         self._head_bones = _shares(skeleton, HEAD_SHARES | {skeleton.head_bone: HEAD_SHARES["head"]})
         self._spine_bones = _shares(skeleton, SPINE_SHARES)
 
-    def sample(self, time_us: int, activity: Activity, camera: Array, face: Weights | None = None) -> Motion:
+    def sample(
+        self,
+        time_us: int,
+        activity: Activity,
+        camera: Array,
+        face: Weights | None = None,
+        body: BodyPose | None = None,
+    ) -> Motion:
         """Motion at a time.
 
         Args:
@@ -75,6 +85,7 @@ class Idle:
             activity: What the avatar is doing.
             camera: float64 [3], point between the viewer's eyes, model frame, metres.
             face: float32 [52] of the turn; None is a face at rest.
+            body: Pose of the body, from a body track; None: breath, sway and a head that turns to the viewer.
 
         Raises:
             InvalidInputError: Time went back, or a shape is wrong.
@@ -90,15 +101,18 @@ class Idle:
         mix = self._mix.step(_one_hot(activity), dt)
         glance = self._gaze.offset_deg(t, activity)
 
-        pose = self._skeleton.rest_pose()
-        self._breathe(pose, t)
-        self._hold_torso(pose, t, mix)
-        self._hold_head(pose, t, dt, mix, camera, glance, float(speech[arkit.INDEX["jawOpen"]]))
-        idle = self._look(pose, camera, glance)
+        if body is None:
+            pose, root = self._skeleton.rest_pose(), np.zeros(3)
+            self._breathe(pose, t)
+            self._hold_torso(pose, t, mix)
+            self._hold_head(pose, t, dt, mix, camera, glance, float(speech[arkit.INDEX["jawOpen"]]))
+        else:
+            pose, root = body.pose.copy(), body.root
+        idle = self._look(pose, camera - root, glance)
         blink = self._blinks.at(t)
         idle[[arkit.INDEX["eyeBlinkLeft"], arkit.INDEX["eyeBlinkRight"]]] = blink
         self._move_brows(idle, t, mix)
-        return Motion(merge_expressions(speech, idle), pose.astype(np.float32))
+        return Motion(merge_expressions(speech, idle), pose.astype(np.float32), root.astype(np.float32))
 
     def _breathe(self, pose: Array, t: float) -> None:
         breath = breath_at(t)

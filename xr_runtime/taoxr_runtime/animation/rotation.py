@@ -45,6 +45,46 @@ def multiply(a: Array, b: Array) -> Array:
     )
 
 
+def inverse(q: Array) -> Array:
+    """The rotation back."""
+    return q * (-1.0, -1.0, -1.0, 1.0)
+
+
+def share(q: Array, amount: float) -> Array:
+    """A part of a rotation, about the same axis: 0 is none of it, 1 all of it."""
+    return q if amount == 1.0 else slerp(np.array(IDENTITY), q, amount)
+
+
+def slerp(a: Array, b: Array, amount: float) -> Array:
+    """Rotations [..., 4] on the shortest way from ``a`` (0) to ``b`` (1), at even speed."""
+    dot = (a * b).sum(-1, keepdims=True)
+    b = np.where(dot < 0.0, -b, b)
+    angle = np.arccos(np.clip(np.abs(dot), 0.0, 1.0))
+    sine = np.sin(angle)
+    near = sine < 1e-6
+    sine = np.where(near, 1.0, sine)
+    from_a = np.where(near, 1.0 - amount, np.sin((1.0 - amount) * angle) / sine)
+    from_b = np.where(near, amount, np.sin(amount * angle) / sine)
+    out = from_a * a + from_b * b
+    return out / np.linalg.norm(out, axis=-1, keepdims=True)
+
+
+def from_matrix(m: Array) -> Array:
+    """Unit quaternion of a rotation matrix [3, 3] (Shepperd 1978)."""
+    trace = float(np.trace(m))
+    diagonal = (*np.diag(m).tolist(), trace)
+    k = int(np.argmax(diagonal))
+    if k == 3:
+        q = np.array([m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], 1.0 + trace])
+    else:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        q = np.empty(4)
+        q[k] = 1.0 + 2.0 * m[k, k] - trace
+        q[i], q[j] = m[i, k] + m[k, i], m[j, k] + m[k, j]
+        q[3] = m[j, i] - m[i, j]
+    return q / np.linalg.norm(q)
+
+
 def to_matrix(q: Array) -> Array:
     """Rotation matrix [3, 3] of a unit quaternion."""
     x, y, z, w = q.tolist()

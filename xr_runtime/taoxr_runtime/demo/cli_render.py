@@ -12,10 +12,12 @@ from rich.console import Console
 from rich.progress import track
 
 from taoxr import arkit
-from taoxr.client import Client, FaceTrack, connect, private_bridge
+from taoxr.client import BodyTrack, Bones, Client, FaceTrack, Track, connect, private_bridge
 from taoxr.client.channel import Access, access_from_environment
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import Activity, Face, Idle, Motion, Skeleton
+from taoxr_runtime.animation.body_player import HumanoidPose, Poses
+from taoxr_runtime.animation.humanoid import BodyPose, Retarget
 from taoxr_runtime.demo.film import save_picture
 from taoxr_runtime.demo.options import check_fps, check_text, open_folder, parse_size
 from taoxr_runtime.demo.shots import Framing
@@ -105,11 +107,28 @@ def parse_expression(pairs: list[str]) -> NDArray[np.float32]:
 
 
 class _Speech:
-    """A voice, int16 [n] at `FILM_HZ`, with its face."""
+    """A voice, int16 [n] at `FILM_HZ`, with its face and, where it has one, its body."""
 
-    def __init__(self, pcm: NDArray[np.int16], rate_hz: int, face: FaceTrack) -> None:
+    def __init__(
+        self,
+        pcm: NDArray[np.int16],
+        rate_hz: int,
+        face: FaceTrack,
+        bones: Bones | None = None,
+        body: BodyTrack | None = None,
+    ) -> None:
         self.pcm = at_rate(pcm, rate_hz, FILM_HZ)
         self.track = face
+        self._names = () if bones is None else bones.names
+        self._poses = Poses()
+        if body is not None:
+            self._poses.add(body)
+
+    def body(self, media_us: int, retarget: Retarget) -> BodyPose | None:
+        """The body at a time; before and after its track as at the ends of it."""
+        if self._poses.span_us is None:
+            return None
+        return retarget.pose(HumanoidPose(self._names, *self._poses.at(media_us)))
 
     @property
     def duration_us(self) -> int:
@@ -126,8 +145,8 @@ async def _speech(
                 target = await stack.enter_async_context(private_bridge())
         client: Client = await stack.enter_async_context(connect(target, **access))
         if voice is None:
-            said = await client.say(text)
-            return _Speech(said.pcm, said.sample_rate_hz, said.face)
+            said = await client.say(text, tracks=frozenset({Track.BODY}))
+            return _Speech(said.pcm, said.sample_rate_hz, said.face, said.bones, said.body)
         pcm, rate_hz = voice
         face = await client.animate_audio(pcm, rate_hz)
         if face.rig.provisional:
@@ -168,7 +187,8 @@ def _picture(
 
 def _motions(stage: Stage, view: View, times: list[int], speech: _Speech) -> list[Motion]:
     """Motions at film times in microseconds."""
-    idle, face = Idle(Skeleton.of(stage.scene), seed=1), Face()
+    skeleton = Skeleton.of(stage.scene)
+    idle, face, retarget = Idle(skeleton, seed=1), Face(), Retarget(skeleton)
     face.add("speech", 0, speech.track.times_us, speech.track.weights)
     motions: list[Motion] = []
     for time_us in times:
@@ -176,5 +196,6 @@ def _motions(stage: Stage, view: View, times: list[int], speech: _Speech) -> lis
         speaking = 0 <= media_us < speech.duration_us
         weights = face.sample(time_us, media_us if speaking else None)
         activity = Activity.SPEAKING if speaking else Activity.IDLE
-        motions.append(idle.sample(time_us, activity, view.position, weights))
+        body = speech.body(media_us, retarget)
+        motions.append(idle.sample(time_us, activity, view.position, weights, body))
     return motions

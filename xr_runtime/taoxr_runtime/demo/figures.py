@@ -146,13 +146,17 @@ def _event(event: Event) -> dict[str, Any]:
                 out[item.name] = [[round(float(weight), 4) for weight in row] for row in value]
             case "phonemes":
                 out[item.name] = [[p.symbol, p.start_us, p.end_us] for p in value]
+            case "body":
+                out["body_times_us"] = value.times_us.tolist()
+            case "cues":
+                out[item.name] = [asdict(cue) for cue in value]
             case "rig":
                 out[item.name] = asdict(value)
             case "error" | "code":
                 out[item.name] = str(value)
-            case "capabilities":
+            case "capabilities" | "tracks":
                 out[item.name] = sorted(map(str, value))
-            case "lost_turn":
+            case "lost_turn" | "bones":
                 out[item.name] = None if value is None else asdict(value)
             case _:
                 out[item.name] = value

@@ -18,9 +18,11 @@ from taoxr.client import (
     Event,
     InputMode,
     MediaChunk,
+    Motion,
     Notice,
     State,
     TextDelta,
+    Track,
     Transcript,
     TurnMetrics,
     TurnState,
@@ -79,6 +81,7 @@ class Live:
             audio_in_hz=AUDIO_IN_HZ if spoken else 0,
             input_mode=self._mode,
             temperature=0.0,  # the likeliest words, so that a demo repeats
+            tracks=frozenset({Track.BODY}),
         )
         async with self._client.converse(options) as conversation:
             record = self.record = Record(Clock(), conversation.started, self._fps)
@@ -186,7 +189,9 @@ class Live:
 
     async def _read(self, conversation: Conversation, record: Record) -> None:
         async for event in conversation:
-            now_us = self._last_event_us = record.clock.now_us()
+            now_us = record.clock.now_us()
+            if not isinstance(event, Motion):  # which never stops coming
+                self._last_event_us = now_us
             record.arrivals.append(Arrival(now_us, event))
             self.note(record, now_us, event)
         if not self._over:

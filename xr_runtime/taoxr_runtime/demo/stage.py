@@ -67,6 +67,7 @@ class Stage:
             done = None if ahead is None else (ahead[0], ahead[1].result(), self.scene.order)
             self.scene.set("expression", motion.expression)
             self.scene.set("pose", motion.pose)
+            self.scene.set("root", motion.root)
             self.scene.set("camera", view.position)
             ahead = (view, self.scene.update_async())
             if done is not None:

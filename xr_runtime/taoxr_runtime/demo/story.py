@@ -7,9 +7,12 @@ from typing import Final
 import numpy as np
 
 from taoxr import arkit
-from taoxr.client import State
+from taoxr.client import BodyTrack, State
+from taoxr.client import Motion as BodyMotion
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import Activity, Face, Idle, Motion, Skeleton
+from taoxr_runtime.animation.body_player import BodyPlayer
+from taoxr_runtime.animation.humanoid import Retarget
 from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, Caption
 from taoxr_runtime.demo.record import Record, Turn
 from taoxr_runtime.demo.shots import Framing, Path
@@ -53,22 +56,34 @@ def tell(record: Record, skeleton: Skeleton, framing: Framing, *, seed: int = 1)
     path, face, idle = _plan(record, framing), Face(), Idle(skeleton, seed=seed)
     chunks = [(at, turn, chunk) for turn in record.turns for at, chunk in turn.chunks]
     chunks.sort(key=lambda item: item[0])
+    moved = [(a.at_us, a.event) for a in record.arrivals if isinstance(a.event, BodyMotion)]
+    bones, retarget = record.started.bones, Retarget(skeleton)
+    body = None if bones is None else BodyPlayer(bones.names)
     taken = 0
     for number, now_us in enumerate(record.ticks):
         while taken < len(chunks) and chunks[taken][0] <= now_us:
             _, turn, chunk = chunks[taken]
             face.add(turn.turn_id, chunk.epoch, chunk.frame_times_us, chunk.frame_weights)
+            if body is not None:
+                body.add_media(turn.turn_id, chunk.body)
             taken += 1
+        while body is not None and moved and moved[0][0] <= now_us:
+            body.add_motion(*_track(moved.pop(0)))
         index = _current(record, now_us)
         turn = record.turns[index] if index >= 0 else None
         heard = turn.playback.heard_at(now_us) if turn else None
         activity = _activity(record, turn, now_us)
         view = framing.view(path.at(now_us / 1e6))
-        motion = idle.sample(now_us, activity, view.position, face.sample(now_us, heard))
+        pose = retarget.pose(None if body is None else body.sample(now_us, heard))
+        motion = idle.sample(now_us, activity, view.position, face.sample(now_us, heard), pose)
         yield Moment(
             number, round(number * 1e6 / record.fps), activity, index, heard, motion, view,
             _caption(record, turn, activity, heard, now_us), _note(record, turn, activity, now_us),
         )  # fmt: skip
+
+
+def _track(arrived: tuple[int, BodyMotion]) -> tuple[int, BodyTrack]:
+    return arrived[0], arrived[1].body
 
 
 def _plan(record: Record, framing: Framing) -> Path:

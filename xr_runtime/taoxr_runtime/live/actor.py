@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.animation import Activity, Idle, Motion, Skeleton
+from taoxr_runtime.animation.body_player import HumanoidPose
+from taoxr_runtime.animation.humanoid import Retarget
 from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.splats import Splats
@@ -26,6 +28,10 @@ class Person(Protocol):
 
     def face(self, now_us: int, ahead_us: int = 0) -> NDArray[np.float32]:
         """The speaking face, float32 [52]; see `Companion.face`."""
+        ...
+
+    def body(self, now_us: int, ahead_us: int = 0) -> HumanoidPose | None:
+        """The body's pose, None without one; see `Companion.body`."""
         ...
 
 
@@ -47,7 +53,9 @@ class Actor:
     def __init__(self, scene: Scene, person: Person, *, seed: int = 1) -> None:
         self._scene = scene
         self._person = person
-        self._idle = Idle(Skeleton.of(scene), seed=seed)
+        skeleton = Skeleton.of(scene)
+        self._idle = Idle(skeleton, seed=seed)
+        self._retarget = Retarget(skeleton)
         self._running: Future[Splats] | None = None
         self._began_us = clock_us()
         self._last_us = 0
@@ -85,7 +93,8 @@ class Actor:
         # An estimate that shrinks must not turn time back.
         now_us = self._last_us = max(clock_us() + ahead_us, self._last_us)
         face = self._person.face(now_us, ahead_us)
-        return self._idle.sample(now_us, self._person.activity, camera_in_model, face)
+        body = self._retarget.pose(self._person.body(now_us, ahead_us))
+        return self._idle.sample(now_us, self._person.activity, camera_in_model, face, body)
 
     def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
         """The newest splats that are finished; valid until the next call. Only the first call waits.
@@ -111,6 +120,7 @@ class Actor:
         motion = self.motion(camera, ahead_us)
         self._scene.set("expression", motion.expression)
         self._scene.set("pose", motion.pose)
+        self._scene.set("root", motion.root)
         self._scene.set("camera", np.asarray(camera, np.float64))
         began_us = clock_us()
 

@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr import arkit
-from taoxr.client import Client, Conversation, ConversationOptions, InputMode, connect, private_bridge
+from taoxr.client import (
+    Client,
+    Conversation,
+    ConversationOptions,
+    InputMode,
+    Track,
+    connect,
+    private_bridge,
+)
 from taoxr.client.channel import access_from_environment, no_answer
 from taoxr.errors import (
     BusyError,
@@ -24,6 +32,7 @@ from taoxr.errors import (
     UnavailableError,
 )
 from taoxr_runtime.animation import Activity
+from taoxr_runtime.animation.body_player import HumanoidPose
 from taoxr_runtime.audio import Sink, Source
 from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Talk
@@ -54,7 +63,7 @@ class Companion:
         sink: Where the voice goes; whoever made it closes it.
         source: The user's voice; whoever made it closes it.
         hands_free: Whether the bridge hears when the user's turns begin and end; else `talk` says so.
-        options: More wishes; audio, mode and history are set here.
+        options: More wishes; audio, mode and history are set here. None wishes for a body.
     """
 
     def __init__(
@@ -72,7 +81,7 @@ class Companion:
         self._target = target
         self._source = source
         self._options = replace(
-            options or ConversationOptions(),
+            options or ConversationOptions(tracks=frozenset({Track.BODY})),
             audio_in_hz=source.rate_hz,
             input_mode=InputMode.HANDS_FREE if hands_free else InputMode.PUSH_TO_TALK,
         )
@@ -185,6 +194,10 @@ class Companion:
             ahead_us: How long from now the face will be seen; the sound heard then decides.
         """
         return self._speech.face(now_us, ahead_us)
+
+    def body(self, now_us: int, ahead_us: int = 0) -> HumanoidPose | None:
+        """The body's pose; None before it has one. Arguments as in `face`."""
+        return self._speech.body(now_us, ahead_us)
 
     # The conversation's thread.
 

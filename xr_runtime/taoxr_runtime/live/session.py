@@ -9,6 +9,7 @@ from taoxr.client import (
     Event,
     InputMode,
     MediaChunk,
+    Motion,
     Notice,
     SpeechActivity,
     State,
@@ -68,7 +69,7 @@ class Session:
         Raises:
             TaoxrError: The bridge went away or refused something.
         """
-        self._speech.restart()
+        self._speech.restart(self._conversation.started.bones)
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._read())
@@ -194,6 +195,8 @@ class Session:
                         self._report.thinking = True
             case TurnMetrics(stages_ms=stages):
                 self._report.stages(stages)
+            case Motion():
+                self._speech.move(clock_us(), event)
             case Notice(error=error):
                 self._report.remark(str(error))
             case _:

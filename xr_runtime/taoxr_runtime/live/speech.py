@@ -1,4 +1,4 @@
-"""The avatar's voice and face on one clock: that of the sound which is heard."""
+"""The avatar's voice, face and body on one clock: that of the sound which is heard."""
 
 import threading
 from typing import Final
@@ -6,8 +6,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr.client import MediaChunk
+from taoxr.client import Bones, MediaChunk, Motion
 from taoxr_runtime.animation import Face
+from taoxr_runtime.animation.body_player import BodyPlayer, HumanoidPose
 from taoxr_runtime.audio import Sink
 
 # Rates that do not divide evenly leave the last sample a little before the turn's end.
@@ -24,6 +25,7 @@ class Speech:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._face = Face()
+        self._body: BodyPlayer | None = None
         self._lock = threading.RLock()
         self._epochs = 0
         self._forget()
@@ -47,6 +49,8 @@ class Speech:
             self._face.add(
                 chunk.turn_id, self._epochs + chunk.epoch, chunk.frame_times_us, chunk.frame_weights
             )
+            if self._body is not None:
+                self._body.add_media(chunk.turn_id, chunk.body)
             start_us = self._sink.write(chunk.pcm, chunk.sample_rate_hz, last=chunk.last)
             if self._base_us is None:
                 self._base_us = start_us - chunk.start_us
@@ -59,11 +63,22 @@ class Speech:
             self._face.interrupt(None if epoch is None else self._epochs + epoch)
             self._forget()
 
-    def restart(self) -> None:
-        """Like `stop`, for a new conversation, whose epochs and turns are counted from the start again."""
+    def restart(self, bones: Bones | None = None) -> None:
+        """Like `stop`, for a new conversation, whose epochs and turns are counted from the start again.
+
+        Args:
+            bones: What its body track moves; None: it has none.
+        """
         with self._lock:
             self.stop()
             self._epochs = self._face.epoch + 1
+            self._body = None if bones is None else BodyPlayer(bones.names)
+
+    def move(self, now_us: int, motion: Motion) -> None:
+        """Takes in how the body moves between the turns; it came at `now_us` of the clock of `body`."""
+        with self._lock:
+            if self._body is not None:
+                self._body.add_motion(now_us, motion.body)
 
     @property
     def heard_us(self) -> int:
@@ -95,11 +110,22 @@ class Speech:
             ahead_us: How long from now the face will be seen; the sound heard then decides.
         """
         with self._lock:
-            media_us = None
-            # A turn that has run dry has no position, so the face eases to rest.
-            if self._base_us is not None and self._sink.sounding(ahead_us):
-                media_us = self._sink.heard_us(ahead_us) - self._base_us
-            return self._face.sample(now_us, media_us if media_us is not None and media_us >= 0 else None)
+            return self._face.sample(now_us, self._position_us(ahead_us))
+
+    def body(self, now_us: int, ahead_us: int = 0) -> HumanoidPose | None:
+        """The body to draw; None when the conversation has none. Arguments as in `face`."""
+        with self._lock:
+            return None if self._body is None else self._body.sample(now_us, self._position_us(ahead_us))
+
+    def _position_us(self, ahead_us: int) -> int | None:
+        """Position of the turn that is heard so long from now; None when nothing is.
+
+        A turn that has run dry has no position, so that the face eases to rest.
+        """
+        if self._base_us is None or not self._sink.sounding(ahead_us):
+            return None
+        media_us = self._sink.heard_us(ahead_us) - self._base_us
+        return media_us if media_us >= 0 else None
 
     def _forget(self) -> None:
         self._turn_id = ""

@@ -34,6 +34,9 @@ class Nobody:
         """A face at rest, float32 [52]."""
         return np.zeros(len(arkit.NAMES), np.float32)
 
+    def body(self, now_us: int, ahead_us: int = 0) -> None:
+        """No body track: the stage's own idle motion."""
+
 
 class Conversation:
     """Hands the key to talk and prepared questions to a companion, and its words to the captions.
