@@ -6,6 +6,7 @@ import ssl
 import grpc
 import structlog
 
+from taoxr import discovery
 from taoxr.client.channel import read_token
 from taoxr.errors import InvalidInputError
 from taoxr_bridge.settings import Settings
@@ -45,14 +46,18 @@ def check_announcement(settings: Settings) -> None:
     """Refuses to announce what nobody else can reach, unless that is asked for.
 
     Raises:
-        InvalidInputError: The host is a loopback address and `announce_loopback` is not set.
+        InvalidInputError: The host is a loopback address and `announce_loopback` is not set, or no address.
+        UnavailableError: The extra `discovery` is missing.
     """
-    if settings.announce and is_loopback(settings.host) and not settings.announce_loopback:
+    if not settings.announce:
+        return
+    if is_loopback(settings.host) and not settings.announce_loopback:
         raise InvalidInputError(
             "--announce",
             settings.host,
             "--host with an address that others reach; --announce-loopback allows this one",
         )
+    discovery.check(settings.host)
 
 
 def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:

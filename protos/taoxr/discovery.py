@@ -42,6 +42,17 @@ class FoundServer:
     tls: bool
 
 
+def check(host: str) -> None:
+    """Finds out early whether `announce` can work.
+
+    Raises:
+        UnavailableError: The extra is missing.
+        InvalidInputError: The host is a name and not an address, or no network is there.
+    """
+    _libraries()
+    _addresses(host)
+
+
 @asynccontextmanager
 async def announce(host: str, port: int, *, tls: bool) -> AsyncGenerator[str]:
     """Lets a bridge be found for the length of the block.

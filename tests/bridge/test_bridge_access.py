@@ -16,8 +16,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from taoxr.client import ConversationOptions, State, TurnState, connect, private_bridge
-from taoxr.client.channel import access_from_environment, open_channel
-from taoxr.errors import AccessError, InvalidInputError, UnavailableError
+from taoxr.client.channel import access_from_environment, no_answer, open_channel
+from taoxr.errors import AccessError, ConnectionLostError, InvalidInputError, UnavailableError
 from taoxr_bridge.access import check_host, required_token, server_credentials
 from taoxr_bridge.server import bridge
 from taoxr_bridge.settings import Settings
@@ -81,6 +81,26 @@ async def test_tls_needs_the_right_authority(fakes, pem, tmp_path):
         async with connect(target) as client:
             with pytest.raises(UnavailableError):
                 await client.server_info()
+
+
+async def test_the_message_says_what_is_wrong_with_a_connection(fakes, pem, tmp_path):
+    other = Files(tmp_path)
+
+    async def told(target: str, **access: Any) -> str:
+        async with connect(target, **access) as client:
+            with pytest.raises(ConnectionLostError) as caught:
+                await client.server_info()
+        return no_answer(target, caught.value)
+
+    own = {"tls_cert": pem.cert, "tls_key": pem.key}
+    async with serving(fakes, **own, tls_client_ca=pem.ca) as target:
+        assert "it wants TLS" in await told(target)
+        assert "also a certificate of ours" in await told(target, tls_ca=pem.ca)
+        assert "is not from --tls-ca" in await told(target, tls_ca=other.ca)
+    assert "is `taoxr serve` running there?" in await told(target, tls_ca=pem.ca)
+    async with serving(fakes) as target:
+        assert "does not use TLS" in await told(target, tls_ca=pem.ca)
+    assert "no host of the name" in await told("nowhere.invalid:50061")
 
 
 async def test_mutual_tls_lets_only_known_clients_in(fakes, pem, tmp_path):

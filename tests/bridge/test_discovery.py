@@ -19,6 +19,8 @@ from taoxr_bridge.settings import Settings
 
 pytestmark = pytest.mark.process
 
+ANNOUNCED = Settings(announce=True, announce_loopback=True)
+
 
 async def servers(*arguments: str) -> tuple[int, list[dict[str, object]]]:
     """Exit status and output of `taoxr servers --json`."""
@@ -73,8 +75,8 @@ async def test_two_on_one_machine_are_told_apart():
 def test_what_only_this_machine_reaches_is_not_announced():
     with pytest.raises(InvalidInputError, match="--announce-loopback"):
         check_announcement(Settings(announce=True))
-    check_announcement(Settings(announce=True, announce_loopback=True))
-    check_announcement(Settings(announce=True, host="0.0.0.0", insecure=True))
+    check_announcement(Settings(announce=True, host="192.0.2.7"))
+    check_announcement(ANNOUNCED)
     assert not Settings().announce
 
 
@@ -86,8 +88,9 @@ async def test_a_name_cannot_be_announced():
 
 async def test_the_package_is_optional(monkeypatch):
     monkeypatch.setitem(sys.modules, "zeroconf", None)
-    with pytest.raises(UnavailableError, match=r"pip install 'taoxr\[discovery\]'"):
-        await find_servers()
+    for wanted in (find_servers(), asyncio.to_thread(check_announcement, ANNOUNCED)):
+        with pytest.raises(UnavailableError, match=r"pip install 'taoxr\[discovery\]'"):
+            await wanted
 
 
 def test_the_package_is_imported_only_when_wanted():
