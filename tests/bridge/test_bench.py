@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from taoxr_bridge.bench.cli import app
+from taoxr_bridge.bench.cli import bridge_app as app
 from taoxr_bridge.bench.figures import spread
 
 pytestmark = pytest.mark.process
@@ -17,12 +17,15 @@ def test_spread_names_median_and_tail() -> None:
 
 
 def test_bench_bridge_compares_with_the_worker_alone() -> None:
-    arguments = ["bridge", "--messages", "200", "--streams", "3", "--seconds", "1", "--json"]
+    arguments = ["--messages", "200", "--streams", "3", "--seconds", "1", "--json"]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     figures = json.loads(result.stdout)
-    assert figures["direct_us"]["n"] == figures["bridge_us"]["n"] == 200
-    assert 0 < figures["direct_us"]["p50"] < figures["bridge_us"]["p50"]
+    for way in ("echo_us", "direct_us", "relay_us", "bridge_us"):
+        assert figures[way]["n"] == 200
+    assert 0 < figures["echo_us"]["p50"] < figures["direct_us"]["p50"] < figures["relay_us"]["p50"]
+    assert figures["direct_us"]["p50"] < figures["bridge_us"]["p50"]
     assert 0 < figures["overhead_us"] < figures["bridge_us"]["p50"]
+    assert 0 < figures["relay_overhead_us"] < figures["relay_us"]["p50"]
     assert figures["frames_ms"]["n"] == 3 * 15
     assert 0 <= figures["late_messages"] <= 45

@@ -5,7 +5,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from taoxr.v1 import animation_pb2, common_pb2
 from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
 from taoxr.worker.v1 import a2bs_pb2
 from taoxr.worker.v1.a2bs_pb2_grpc import A2bsServiceStub
+from taoxr_bridge.bench.bare import SERVICE
 from taoxr_bridge.bench.figures import Spread, spread
 from taoxr_bridge.worker import ROLES
 
@@ -26,6 +27,7 @@ _FRAME_RATE: Final = 30.0
 _PCM: Final = bytes(round(2 / _FRAME_RATE * _RATE) * 2 + 4)
 _PIECE_S: Final = len(_PCM) / 2 / _RATE
 _WARM_UP: Final = 200
+_START_S: Final = 30.0
 
 Exchange = Callable[[bytes], Awaitable[None]]
 
@@ -33,33 +35,47 @@ Exchange = Callable[[bytes], Awaitable[None]]
 async def bench_overhead(messages: int, streams: int, seconds: float) -> dict[str, Spread | float | int]:
     """Measures the bridge with a worker that answers at once, each in a process of its own.
 
-    "direct_us" and "bridge_us" are round trips of one message of audio and its frames, without and with the
-    bridge; a round trip through it is two messages, so "overhead_us" is half of the difference of medians.
+    Round trips of one message of audio and its frames: "direct_us" to the worker, "bridge_us" through the
+    bridge, "relay_us" through a server that only passes bytes on, and "echo_us" to one that sends the same
+    message back (see `taoxr_bridge.bench.bare`). A round trip through something between is two messages more,
+    so "overhead_us" is half of what "bridge_us" is above "direct_us" in the median, "relay_overhead_us" the
+    same of the relay, and "own_us" the difference of the two: what the bridge costs beyond gRPC.
+
     "frames_ms" is the delay of frames behind their audio over `streams` streams in real time; late ones
     (more than one frame after their audio) are counted.
     """
-    async with _stub() as stub_target:
-        arguments = [item for role in ROLES for item in ("--worker", f"{role}={stub_target}")]
-        async with (
-            private_bridge(arguments=arguments) as target,
-            aio.insecure_channel(stub_target, options=CHANNEL_OPTIONS) as direct,
-            aio.insecure_channel(target, options=CHANNEL_OPTIONS) as through,
-        ):
-            direct_us: list[float] = []
-            bridge_us: list[float] = []
-            async with _directly(direct) as exchange, _bridged(through) as bridged:
-                for _ in range(_WARM_UP):
-                    await exchange(_PCM)
-                    await bridged(_PCM)
-                # In turns, so that whatever else the machine does falls on both.
-                for _ in range(messages):
-                    direct_us.append(await _timed(exchange))
-                    bridge_us.append(await _timed(bridged))
-            delays = await asyncio.gather(*(_live(through, i, seconds) for i in range(streams)))
+    async with AsyncExitStack() as stack:
+        stub = await stack.enter_async_context(_process("stub"))
+        bare = await stack.enter_async_context(_process("bare", stub))
+        workers = [item for role in ROLES for item in ("--worker", f"{role}={stub}")]
+        target = await stack.enter_async_context(private_bridge(arguments=workers))
+
+        async def to(target: str) -> aio.Channel:
+            return await stack.enter_async_context(aio.insecure_channel(target, options=CHANNEL_OPTIONS))
+
+        through, beside = await to(target), await to(bare)
+        ways = {
+            "echo_us": _echoed(beside.stream_stream(f"/{SERVICE}/Echo")),
+            "direct_us": _animated(A2bsServiceStub(await to(stub)).AnimateAudio),
+            "relay_us": _animated(_relayed(beside)),
+            "bridge_us": _bridged(through),
+        }
+        exchanges = {name: await stack.enter_async_context(way) for name, way in ways.items()}
+        times: dict[str, list[float]] = {name: [] for name in exchanges}
+        # In turns, so that whatever else the machine does falls on all.
+        for i in range(_WARM_UP + messages):
+            for name, exchange in exchanges.items():
+                took = await _timed(exchange)
+                if i >= _WARM_UP:
+                    times[name].append(took)
+        delays = await asyncio.gather(*(_live(through, i, seconds) for i in range(streams)))
+    spreads = {name: spread(values) for name, values in times.items()}
+    overhead, relay = ((spreads[n].p50 - spreads["direct_us"].p50) / 2 for n in ("bridge_us", "relay_us"))
     figures: dict[str, Spread | float | int] = {
-        "direct_us": spread(direct_us),
-        "bridge_us": spread(bridge_us),
-        "overhead_us": round((spread(bridge_us).p50 - spread(direct_us).p50) / 2, 1),
+        **spreads,
+        "overhead_us": round(overhead, 1),
+        "relay_overhead_us": round(relay, 1),
+        "own_us": round(overhead - relay, 1),
     }
     frames_ms = [delay * 1000 for of_stream in delays for delay in of_stream]
     if frames_ms:
@@ -89,8 +105,18 @@ async def _live(channel: aio.Channel, index: int, seconds: float) -> list[float]
     return delays
 
 
+def _relayed(channel: aio.Channel) -> Any:
+    """The worker's call, by way of the relay."""
+    return channel.stream_stream(
+        f"/{SERVICE}/Relay",
+        request_serializer=a2bs_pb2.AnimateAudioRequest.SerializeToString,
+        response_deserializer=a2bs_pb2.AnimateAudioResponse.FromString,
+    )
+
+
 @asynccontextmanager
-async def _directly(channel: aio.Channel) -> AsyncGenerator[Exchange]:
+async def _animated(animate: Any) -> AsyncGenerator[Exchange]:
+    """Exchanges with a worker."""
     config = a2bs_pb2.AnimateAudioConfig(sample_rate_hz=_RATE, frame_rate=_FRAME_RATE)
     pieces: asyncio.Queue[bytes] = asyncio.Queue()
 
@@ -99,12 +125,13 @@ async def _directly(channel: aio.Channel) -> AsyncGenerator[Exchange]:
         while True:
             yield a2bs_pb2.AnimateAudioRequest(pcm=await pieces.get())
 
-    async with _exchanging(A2bsServiceStub(channel).AnimateAudio(requests()), pieces) as exchange:
+    async with _exchanging(animate(requests()), pieces) as exchange:
         yield exchange
 
 
 @asynccontextmanager
 async def _bridged(channel: aio.Channel) -> AsyncGenerator[Exchange]:
+    """Exchanges with the bridge."""
     config = animation_pb2.AnimateAudioConfig(
         audio=common_pb2.AudioFormat(sample_rate_hz=_RATE), frame_rate=_FRAME_RATE
     )
@@ -117,6 +144,21 @@ async def _bridged(channel: aio.Channel) -> AsyncGenerator[Exchange]:
 
     async with _exchanging(AnimationServiceStub(channel).AnimateAudio(requests()), pieces) as exchange:
         yield exchange
+
+
+@asynccontextmanager
+async def _echoed(echo: Any) -> AsyncGenerator[Exchange]:
+    """Exchanges of a request's bytes with themselves."""
+    call = echo()
+
+    async def exchange(pcm: bytes) -> None:
+        await call.write(pcm)
+        await call.read()
+
+    try:
+        yield exchange
+    finally:
+        call.cancel()
 
 
 @asynccontextmanager
@@ -142,14 +184,18 @@ def _has_frames(response: animation_pb2.AnimateAudioResponse | a2bs_pb2.AnimateA
 
 
 @asynccontextmanager
-async def _stub() -> AsyncGenerator[str]:
-    """A stub worker process; yields its target."""
+async def _process(module: str, *arguments: str) -> AsyncGenerator[str]:
+    """A server of `taoxr_bridge.bench` in a process of its own; yields its target."""
     with tempfile.TemporaryDirectory(prefix="taoxr-bench-") as folder:
-        target = f"unix:{Path(folder) / 'stub'}"
+        target = f"unix:{Path(folder) / module}"
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "taoxr_bridge.bench.stub", target, stdin=asyncio.subprocess.PIPE
+            *(sys.executable, "-m", f"taoxr_bridge.bench.{module}", target, *arguments),
+            stdin=asyncio.subprocess.PIPE,
         )
         try:
+            # The channel that is ready shows that it listens.
+            async with aio.insecure_channel(target, options=CHANNEL_OPTIONS) as channel:
+                await asyncio.wait_for(channel.channel_ready(), _START_S)
             yield target
         finally:
             if process.stdin is not None:
