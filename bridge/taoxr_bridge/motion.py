@@ -110,17 +110,21 @@ async def open_mover(
         start_us: Where the body's clock begins.
 
     Raises:
-        UnavailableError: The worker is down.
+        UnavailableError: The worker is down, or does not answer.
     """
     await worker.ready(wait_s)
     # types-grpcio knows only the form with an iterator of requests.
     call: _Call = MotionServiceStub(worker.channel).Move(metadata=worker.metadata)  # pyright: ignore[reportCallIssue]
     config = motion_pb2.MoveConfig(seed=seed, frame_rate=frame_rate, start_us=start_us)
     try:
-        await call.write(motion_pb2.MoveRequest(config=config))
-        response = await _next(call)
+        async with asyncio.timeout(wait_s):
+            await call.write(motion_pb2.MoveRequest(config=config))
+            response = await _next(call)
     except aio.AioRpcError as error:
         raise error_of(error) from error
+    except TimeoutError as error:
+        call.cancel()
+        raise UnavailableError("the motion worker does not answer") from error
     except BaseException:
         call.cancel()
         raise

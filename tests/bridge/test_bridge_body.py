@@ -179,6 +179,23 @@ async def test_a_worker_that_is_killed_costs_the_body_but_not_the_voice(
     assert info[0].restarts == 1
 
 
+async def test_a_worker_that_hangs_holds_up_nothing(fake_bridge: Callable[..., Any]) -> None:
+    async with conversing(fake_bridge) as (client, conversation, _):
+        await until(conversation, lambda e: isinstance(e, Motion))
+        [worker] = [w for w in (await client.server_info()).workers if w.role == "motion"]
+        os.kill(worker.pid, signal.SIGSTOP)
+        try:
+            await conversation.send_text("hi")
+            turn = await until(conversation, ended)
+        finally:
+            os.kill(worker.pid, signal.SIGCONT)
+        await until(conversation, lambda e: isinstance(e, Motion))
+    chunks = [e for e in turn if isinstance(e, MediaChunk)]
+    assert chunks[-1].last
+    assert not any(len(c.body.times_us) for c in chunks)
+    assert len([e for e in turn if isinstance(e, Notice)]) == 1
+
+
 async def test_a_gesture_and_a_gaze_show_between_the_turns(fake_bridge: Callable[..., Any]) -> None:
     async with conversing(fake_bridge) as (_, conversation, _f):
         bones = conversation.started.bones
