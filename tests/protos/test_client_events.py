@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from google.rpc import status_pb2
 
-from taoxr.client import events
-from taoxr.errors import BusyError, TaoxrError, UnavailableError
+from taoxr.client import Action, Bones, Cue, CueKind, Track, events
+from taoxr.client.body import action_to_proto, look_at_to_proto
+from taoxr.errors import BusyError, InvalidInputError, TaoxrError, UnavailableError
 from taoxr.rpc import status_of
-from taoxr.v1 import common_pb2, tools_pb2
+from taoxr.v1 import body_pb2, common_pb2, tools_pb2
 from taoxr.v1 import conversation_pb2 as pb
 
 pytestmark = pytest.mark.unit
@@ -28,7 +29,13 @@ STARTED = pb.SessionStarted(
     lost_turn=pb.LostTurn(turn_id="turn-1", user_text="u", heard_text="h"),
     idle_timeout_us=7,
     capabilities=[pb.CAPABILITY_RESUME, 99],
+    body=body_pb2.BodyDescription(bone_names=["hips", "head"], frame_rate=30),
+    tracks=[pb.TRACK_FACE, pb.TRACK_BODY, 99],
 )
+POSE = body_pb2.BodyFrame(
+    time_us=21_000, rotations=[0, 0, 0, 1, 1, 0, 0, 0], hips_translation=[0.1, 0.2, 0.3]
+)
+CUE = body_pb2.Cue(kind=body_pb2.Cue.KIND_EMOTION, time_us=20_000, duration_us=3000, strength=0.5, name="joy")
 MEDIA = pb.MediaChunk(
     start_us=20_000,
     pcm=np.array([1, -2, 3], "<i2").tobytes(),
@@ -37,6 +44,8 @@ MEDIA = pb.MediaChunk(
     clause_text="Hi.",
     phonemes=[common_pb2.PhonemeTiming(symbol="h", start_us=20_000, end_us=23_000)],
     last=True,
+    body=[POSE],
+    cues=[CUE, body_pb2.Cue(kind=99)],
 )
 PAYLOADS = {
     "session_started": STARTED,
@@ -50,6 +59,7 @@ PAYLOADS = {
     "going_away": pb.GoingAway(reason=pb.GoingAway.REASON_IDLE, time_left_us=9),
     "tool_call": tools_pb2.ToolCall(call_id="c", name="n", arguments_json="{}", timeout_us=12),
     "pong": pb.Pong(client_time_us=10, server_time_us=11),
+    "motion": body_pb2.Motion(activity=body_pb2.Motion.ACTIVITY_THINKING, body=[POSE]),
 }
 SESSION = events.session_from_proto(STARTED)
 
@@ -81,6 +91,28 @@ def test_media_are_arrays_on_the_turns_clock():
     assert (chunk.pcm.dtype, chunk.frame_times_us.dtype, chunk.frame_weights.dtype) == ("i2", "i8", "f4")
     assert chunk.end_us == 23_000
     assert chunk.phonemes == (events.Phoneme("h", 20_000, 23_000),)
+
+
+def test_the_body_is_arrays_and_cues_that_are_not_known_are_left_out():
+    chunk = events.media_from_proto(MEDIA, SESSION)
+    np.testing.assert_array_equal(chunk.body.times_us, [21_000])
+    np.testing.assert_array_equal(chunk.body.rotations, np.float32([[[0, 0, 0, 1], [1, 0, 0, 0]]]))
+    np.testing.assert_array_equal(chunk.body.hips, np.float32([[0.1, 0.2, 0.3]]))
+    assert chunk.cues == (Cue(CueKind.EMOTION, 20_000, 3000, 0.5, "joy"),)
+    assert SESSION.tracks == {Track.FACE, Track.BODY}
+    assert SESSION.bones == Bones(("hips", "head"), 30)
+
+
+@pytest.mark.parametrize("action", Action)
+def test_every_action_has_its_number(action: Action):
+    assert body_pb2.PlayAction.Action.Name(action_to_proto(action).action) == f"ACTION_{action.name}"
+
+
+def test_a_gaze_target_is_a_point_or_none():
+    assert not look_at_to_proto(None).HasField("target")
+    assert look_at_to_proto((1, 2, 3)).target == body_pb2.Point(x=1, y=2, z=3)
+    with pytest.raises(InvalidInputError, match="target"):
+        look_at_to_proto((1, 2))
 
 
 def test_a_chunk_without_frames_still_has_columns():
