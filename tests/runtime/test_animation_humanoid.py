@@ -78,9 +78,16 @@ def test_the_head_makes_all_of_a_turn_that_the_neck_bones_share(skeleton: Skelet
     assert yaw == pytest.approx(40.0, abs=1.0)
 
 
-def test_the_hips_move_by_the_height_of_the_avatar(skeleton: Skeleton) -> None:
-    height = skeleton.heads[skeleton.index["root"], 1]
-    assert posed(skeleton, hips=(0.03, 0.0, 0.0)).root[0] == pytest.approx(0.03 * height / HIPS_HEIGHT_M)
+def test_the_feet_stay_where_they_are(skeleton: Skeleton) -> None:
+    lean = np.rad2deg(np.arcsin(0.03 / 0.86))
+    sway = posed(skeleton, hips=(0.03, 0.0, 0.0), leftUpperLeg=(0, 0, -lean), rightUpperLeg=(0, 0, -lean))
+    for foot in ("foot.L", "foot.R"):
+        slip = place(skeleton, sway, foot) + sway.root - skeleton.heads[skeleton.index[foot]]
+        assert np.linalg.norm(slip) < 2e-3
+    # The hips move by the height of the avatar's, as near as the feet allow.
+    assert sway.root[0] == pytest.approx(
+        0.03 * skeleton.heads[skeleton.index["root"], 1] / HIPS_HEIGHT_M, abs=2e-3
+    )
 
 
 def test_bones_that_no_track_names_move_along(skeleton: Skeleton) -> None:

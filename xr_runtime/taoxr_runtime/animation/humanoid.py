@@ -9,7 +9,7 @@ along.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -69,12 +69,21 @@ class BodyPose:
 
 @dataclass(frozen=True, slots=True)
 class _Drive:
-    """One bone of ours: its index, the humanoid's bone, its share of that turn, its way back to T-pose."""
+    """How one bone of ours is moved.
+
+    Attributes:
+        bone: Its index.
+        above: The nearest bone above it that is moved too; -1 without one.
+        source: The humanoid's bone that moves it.
+        share: How much of that one's turn it makes.
+        from_rest: Rotation from its rest back to T-pose.
+    """
 
     bone: int
+    above: int
     source: str
     share: float
-    from_rest: Array
+    from_rest: tuple[float, ...]
 
 
 class Retarget:
@@ -87,7 +96,8 @@ class Retarget:
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
         self._parents = dict(_humanoid())
-        self._drives = list(_drives(skeleton))
+        self._drives = _drives(skeleton)
+        self._feet = [skeleton.index[foot] for foot in ("foot.L", "foot.R") if foot in skeleton.index]
         root = skeleton.index.get("root")
         self._scale = 1.0 if root is None else float(skeleton.heads[root, 1]) / HIPS_HEIGHT_M
 
@@ -95,28 +105,55 @@ class Retarget:
         """The pose of the skeleton; None for None, and for a skeleton none of whose bones is known."""
         if humanoid is None or not self._drives:
             return None
-        local = dict(zip(humanoid.names, humanoid.rotations, strict=True))
-        still = np.array(rotation.IDENTITY)
-        turned = {"": still}
+        local: dict[str, _Quaternion] = {
+            name: tuple(q) for name, q in zip(humanoid.names, humanoid.rotations.tolist(), strict=True)
+        }
+        turned: dict[str, _Quaternion] = {"": rotation.IDENTITY}
         for name, parent in self._parents.items():
-            turned[name] = rotation.multiply(turned[parent], local[name]) if name in local else turned[parent]
-        world: dict[int, Array] = {}
+            turned[name] = _multiply(turned[parent], local[name]) if name in local else turned[parent]
+        world: dict[int, _Quaternion] = {}
         for drive in self._drives:
-            part = rotation.share(local.get(drive.source, still), drive.share)
-            above = turned[self._parents[drive.source]]
-            world[drive.bone] = rotation.multiply(rotation.multiply(above, part), drive.from_rest)
+            part = local.get(drive.source, rotation.IDENTITY)
+            if drive.share < 1.0:
+                part = tuple(rotation.share(np.array(part), drive.share).tolist())
+            world[drive.bone] = _multiply(
+                _multiply(turned[self._parents[drive.source]], part), drive.from_rest
+            )
         pose = self._skeleton.rest_pose()
-        for bone, target in world.items():
-            above = self._above(bone, world)
-            pose[bone] = target if above is None else rotation.multiply(rotation.inverse(above), target)
-        return BodyPose(pose, humanoid.hips * self._scale)
+        for drive in self._drives:
+            turn = world[drive.bone]
+            if drive.above >= 0:
+                x, y, z, w = world[drive.above]
+                turn = _multiply((-x, -y, -z, w), turn)
+            pose[drive.bone] = turn
+        return BodyPose(pose, self._root(pose, humanoid.hips * self._scale))
 
-    def _above(self, bone: int, world: dict[int, Array]) -> Array | None:
-        """How the nearest bone above that is driven is turned."""
-        while (bone := int(self._skeleton.parents[bone])) >= 0:
-            if bone in world:
-                return world[bone]
-        return None
+    def _root(self, pose: Array, hips: Array) -> Array:
+        """Where the body is: with its feet on average where they rest.
+
+        Legs of other proportions than those of the track do not quite end where its legs do.
+        """
+        moved = [self._skeleton.transform(pose, foot) for foot in self._feet]
+        slipped = [
+            turn @ self._skeleton.heads[foot] + shift - self._skeleton.heads[foot] + hips
+            for foot, (turn, shift) in zip(self._feet, moved, strict=True)
+        ]
+        return hips - np.mean(slipped, axis=0) if slipped else hips
+
+
+# Plain floats: NumPy's overhead for two hundred products would cost a display frame more than they do.
+_Quaternion: TypeAlias = tuple[float, ...]
+
+
+def _multiply(a: _Quaternion, b: _Quaternion) -> _Quaternion:
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
 
 
 def _humanoid() -> Iterator[tuple[str, str]]:
@@ -132,24 +169,34 @@ def _humanoid() -> Iterator[tuple[str, str]]:
                 above = name
 
 
-def _drives(skeleton: Skeleton) -> Iterator[_Drive]:
-    """All bones of ours that the humanoid moves, as far as the skeleton has them."""
-    index = skeleton.index
-    still = np.array(rotation.IDENTITY)
+def _drives(skeleton: Skeleton) -> list[_Drive]:
+    """All bones of ours that the humanoid moves, as far as the skeleton has them, in its order."""
+    moved: dict[int, tuple[str, float, tuple[float, ...]]] = {}
+    for bone, source, share, rest in _moved(skeleton):
+        if bone in skeleton.index:
+            moved[skeleton.index[bone]] = (source, share, rest)
+    drives: list[_Drive] = []
+    for bone in sorted(moved):
+        above = int(skeleton.parents[bone])
+        while above >= 0 and above not in moved:
+            above = int(skeleton.parents[above])
+        drives.append(_Drive(bone, above, *moved[bone]))
+    return drives
+
+
+def _moved(skeleton: Skeleton) -> Iterator[tuple[str, str, float, tuple[float, ...]]]:
+    """Our bone, the humanoid's, the share of its turn, and the way from rest back to T-pose."""
     for bone, (source, share) in _TRUNK_BONES.items():
-        if bone in index:
-            yield _Drive(index[bone], source, share, still)
+        yield bone, source, share, rotation.IDENTITY
     for side, letter in (("left", "L"), ("right", "R")):
-        rests = _arm_rests(skeleton, letter)
+        rests = {bone: tuple(q.tolist()) for bone, q in _arm_rests(skeleton, letter).items()}
         for bone, name in _LIMB_BONES.items():
-            if f"{bone}.{letter}" in index:
-                yield _Drive(index[f"{bone}.{letter}"], side + name, 1.0, rests.get(bone, still))
+            yield f"{bone}.{letter}", side + name, 1.0, rests.get(bone, rotation.IDENTITY)
         for finger, number in (("Thumb", 1), *_FINGERS.items()):
             names = _THUMB if finger == "Thumb" else tuple(finger + joint for joint in _JOINTS)
             for i, name in enumerate(names, 1):
-                bone = f"finger{number}-{i}"
-                if f"{bone}.{letter}" in index and bone in rests:
-                    yield _Drive(index[f"{bone}.{letter}"], side + name, 1.0, rests[bone])
+                if (bone := f"finger{number}-{i}") in rests:
+                    yield f"{bone}.{letter}", side + name, 1.0, rests[bone]
 
 
 def _arm_rests(skeleton: Skeleton, letter: str) -> dict[str, Array]:

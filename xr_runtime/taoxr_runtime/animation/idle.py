@@ -85,7 +85,8 @@ class Idle:
             activity: What the avatar is doing.
             camera: float64 [3], point between the viewer's eyes, model frame, metres.
             face: float32 [52] of the turn; None is a face at rest.
-            body: Pose of the body, from a body track; None: breath, sway and a head that turns to the viewer.
+            body: Pose of the body, from a body track, to which only eyes, lids and a turn of the head to the
+                viewer are added; None: breath, sway and nods too.
 
         Raises:
             InvalidInputError: Time went back, or a shape is wrong.
@@ -108,6 +109,7 @@ class Idle:
             self._hold_head(pose, t, dt, mix, camera, glance, float(speech[arkit.INDEX["jawOpen"]]))
         else:
             pose, root = body.pose.copy(), body.root
+            self._aim_head(pose, dt, camera - root, glance)
         idle = self._look(pose, camera - root, glance)
         blink = self._blinks.at(t)
         idle[[arkit.INDEX["eyeBlinkLeft"], arkit.INDEX["eyeBlinkRight"]]] = blink
@@ -137,15 +139,25 @@ class Idle:
         beat = self._beat.step(jaw * talking, dt) * _BEAT_DEG * (0.55 + 0.45 * talk[3])
         manner = sum(m * np.array(manner.head_deg) for m, manner in zip(mix, MANNERS, strict=True))
         nod = self._nods.at(t) * float(mix[_LISTENING])
+        turn = drift + manner + np.array([beat + nod, 0.0, 0.0]) + self._aim(pose, dt, camera, glance)
+        for bone, share in self._head_bones.items():
+            self._turn(pose, bone, turn * share)
+
+    def _aim_head(self, pose: Array, dt: float, camera: Array, glance: Array) -> None:
+        """Turns the head to the viewer on top of what it does already."""
+        turn = self._aim(pose, dt, camera, glance)
+        for bone, share in self._head_bones.items():
+            self._turn(pose, bone, turn * share)
+
+    def _aim(self, pose: Array, dt: float, camera: Array, glance: Array) -> Array:
+        """The head's part in looking at the viewer, degrees about X, Y and Z."""
         yaw, pitch, attention = self._towards(pose, camera)
         aim = np.array([yaw, pitch]) * _HEAD_SHARE_VIEWER * attention + glance * _HEAD_SHARE_GLANCE
         aim = np.clip(
             aim, (-HEAD_YAW_LIMIT_DEG, -HEAD_PITCH_LIMIT_DEG), (HEAD_YAW_LIMIT_DEG, HEAD_PITCH_LIMIT_DEG)
         )
-        aim_yaw, aim_pitch = self._head_aim.step(aim, dt)
-        turn = drift + manner + np.array([beat + nod - aim_pitch, aim_yaw, 0.0])
-        for bone, share in self._head_bones.items():
-            self._turn(pose, bone, turn * share)
+        yaw, pitch = self._head_aim.step(aim, dt)
+        return np.array([-pitch, yaw, 0.0])
 
     def _towards(self, pose: Array, camera: Array) -> tuple[float, float, float]:
         """Yaw and pitch of the viewer seen from the shoulders, and how much of it to follow (0: behind)."""
