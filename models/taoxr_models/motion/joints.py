@@ -62,9 +62,13 @@ _TRUNK_SHARES: Final = {"spine": 0.30, "chest": 0.35, "upperChest": 0.35}
 _HEAD_SHARES: Final = {"neck": 0.45, "head": 0.55}
 # Degrees at the top of a breath, apart from the shoulders'.
 _CHEST_BREATH: Final = {"chest": -0.5, "upperChest": -0.8, "neck": 1.3}
-_CURLS: Final = {"Proximal": 0.8, "Intermediate": 1.15, "Distal": 0.7}
-_FINGER_CURLS: Final = dict(zip(FINGERS, (0.80, 0.95, 1.10, 1.20), strict=True))
-_THUMB_CURLS: Final = {"ThumbMetacarpal": 0.25, "ThumbProximal": 0.2, "ThumbDistal": 0.4}
+# Shares of the curl: of each finger, more towards the little one, times those of its joints from the hand on.
+_FINGER_BONES: Final = tuple(
+    finger + joint for finger in FINGERS for joint in ("Proximal", "Intermediate", "Distal")
+)
+_FINGER_CURLS: Final = np.outer((0.80, 0.95, 1.10, 1.20), (0.8, 1.15, 0.7)).ravel()
+_THUMB_BONES: Final = ("ThumbMetacarpal", "ThumbProximal", "ThumbDistal")
+_THUMB_CURLS: Final = np.array([0.25, 0.2, 0.4])
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +155,8 @@ def _arm(joints: Array) -> dict[str, Array]:
         "LowerArm": chain(about("y", -elbow), about("x", twist / 2.0)),
         "Hand": chain(about("x", twist / 2.0), about("y", -swing), about("z", -bend)),
     }
-    for finger, more in _FINGER_CURLS.items():
-        for joint, share in _CURLS.items():
-            out[finger + joint] = about("z", -curl * more * share)
-    for bone, share in _THUMB_CURLS.items():
-        out[bone] = about("y", curl * share)
+    fingers = about("z", -curl[:, None] * _FINGER_CURLS)
+    out |= {bone: fingers[:, i] for i, bone in enumerate(_FINGER_BONES)}
+    thumb = about("y", curl[:, None] * _THUMB_CURLS)
+    out |= {bone: thumb[:, i] for i, bone in enumerate(_THUMB_BONES)}
     return out

@@ -10,6 +10,22 @@ Array = NDArray[np.float64]
 _AXES: Final = {"x": 0, "y": 1, "z": 2}
 
 
+def _hamilton() -> Array:
+    """[16, 4]: takes the products of all components of two quaternions to the components of their product."""
+    table = np.zeros((4, 4, 4))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        table[i, j, k], table[j, i, k] = 1.0, -1.0
+    for i in range(3):
+        table[i, 3, i] = table[3, i, i] = 1.0
+        table[i, i, 3] = -1.0
+    table[3, 3, 3] = 1.0
+    return table.reshape(16, 4)
+
+
+# Far faster than cross products for the few rows of a piece of motion.
+_HAMILTON: Final = _hamilton()
+
+
 def about(axis: Literal["x", "y", "z"], degrees: Array) -> Array:
     """Rotations about one axis, [...] degrees to [..., 4]."""
     half = np.deg2rad(degrees) / 2.0
@@ -29,9 +45,8 @@ def about_vector(vector: Array) -> Array:
 
 def multiply(a: Array, b: Array) -> Array:
     """The rotations that apply ``b`` first, then ``a``."""
-    av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    vector = aw * bv + bw * av + np.cross(av, bv)
-    return np.concatenate([vector, aw * bw - (av * bv).sum(-1, keepdims=True)], axis=-1)
+    products = a[..., :, None] * b[..., None, :]
+    return products.reshape(*products.shape[:-2], 16) @ _HAMILTON
 
 
 def chain(*rotations: Array) -> Array:
@@ -49,9 +64,9 @@ def inverse(q: Array) -> Array:
 
 def rotate(q: Array, vector: Array) -> Array:
     """Turned vectors, [..., 3]."""
-    v, w = q[..., :3], q[..., 3:]
-    t = 2.0 * np.cross(v, vector)
-    return vector + w * t + np.cross(v, t)
+    pure = np.zeros((*vector.shape[:-1], 4))
+    pure[..., :3] = vector
+    return chain(q, pure, inverse(q))[..., :3]
 
 
 def mirrored(q: Array) -> Array:
