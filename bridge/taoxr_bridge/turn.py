@@ -11,6 +11,7 @@ from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import ConverseResponse, TextDelta, TurnState
 from taoxr.worker.v1 import llm_pb2
 from taoxr_bridge import calls
+from taoxr_bridge.buffering import slow_notice, steady
 from taoxr_bridge.clauses import Chunker
 from taoxr_bridge.history import SpokenClause, heard_text
 from taoxr_bridge.pacing import Pacer
@@ -193,7 +194,11 @@ class Turn:
 
     async def _deliver(self, spoken: Pipe[Spoken]) -> None:
         speaking = False
-        async with aclosing(chunks_of(spoken, self._spoken.append, lambda: self._finishing)) as chunks:
+        even = steady(spoken, self._voice.sample_rate_hz, self._voice_is_slow)
+        async with (
+            aclosing(even),
+            aclosing(chunks_of(even, self._spoken.append, lambda: self._finishing)) as chunks,
+        ):
             async for chunk in chunks:
                 await self.public.wait()
                 await self.pacer.wait_to_send(chunk.start_us)
@@ -203,6 +208,10 @@ class Turn:
                 await self._emit(ConverseResponse(media=chunk))
                 self.stages.mark("first_media")
                 self.pacer.sent(chunk.start_us + duration(chunk.pcm, self._voice.sample_rate_hz))
+
+    async def _voice_is_slow(self, speed: float) -> None:
+        await self.public.wait()
+        await self._emit(ConverseResponse(notice=slow_notice(speed)))
 
     async def _state(self, state: TurnState.State.ValueType, heard: str = "") -> None:
         await self._emit(ConverseResponse(turn=TurnState(state=state, heard_text=heard)))
