@@ -64,7 +64,8 @@ async def calling(worker: Worker, wait_s: float) -> AsyncGenerator[None]:
     try:
         yield
     except aio.AioRpcError as error:
-        if error.code() is grpc.StatusCode.UNAVAILABLE:
+        # A worker that stops cancels its calls, if it gets round to it.
+        if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
             await worker.lost()
             raise UnavailableError(
                 f"the {worker.role} worker stopped during the call and is being restarted; try again"

@@ -134,9 +134,12 @@ class Ear:
         match response.WhichOneof("payload"):
             case "speech_started":
                 placed.speech_started.offset_us += self._base_us
+            case "speech_sustained":
+                placed.speech_sustained.offset_us += self._base_us
             case "speech_stopped":
                 placed.speech_stopped.offset_us += self._base_us
             case _:
-                placed.utterance.start_us += self._base_us
-                placed.utterance.end_us += self._base_us
+                for span in (placed.utterance, *placed.utterance.words):
+                    span.start_us += self._base_us
+                    span.end_us += self._base_us
         return placed

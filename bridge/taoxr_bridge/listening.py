@@ -105,6 +105,9 @@ class Listener:
         match response.WhichOneof("payload"):
             case "speech_started":
                 await self._on_speech_started(response.speech_started.offset_us)
+            case "speech_sustained":
+                if self._barge_in == "speech":
+                    await self._floor.barge_in()
             case "speech_stopped":
                 await self._on_speech_stopped(response.speech_stopped.offset_us)
             case "utterance":
@@ -118,8 +121,6 @@ class Listener:
         await self._floor.tell(turn_id, pb.ConverseResponse(speech_activity=activity))
         # The user goes on: what was prepared answers half a sentence.
         await self._floor.prepare("", turn_id)
-        if self._barge_in == "speech":
-            await self._floor.barge_in()
 
     async def _on_speech_stopped(self, offset_us: int) -> None:
         turn_id = await self._listen()
@@ -140,7 +141,7 @@ class Listener:
             self._turn_id = self._told = ""
             await self._on_final(turn_id, text)
         elif not is_back_channel(text) and self._floor.speaking:
-            if self._barge_in == "words":
+            if self._barge_in != "none":
                 await self._floor.barge_in()
         else:
             await self._floor.prepare(text if said.is_stable else "", turn_id)

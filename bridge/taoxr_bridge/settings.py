@@ -56,10 +56,9 @@ class Settings(BaseSettings):
         max_answer_tokens: Most tokens of an answer, and the default.
         history_chars: Characters of history that the language model is told.
         endpoint_silence_ms: Silence that ends the user's turn; 0 leaves it to the ear.
-        barge_in: What interrupts the avatar in a hands-free conversation. "speech": the user's voice,
-            at once (headphones or echo cancellation needed). "words": the first recognised word, so
-            that coughs and clicks do not. "none": nothing; the ear hears silence while the avatar
-            speaks (loudspeaker without echo cancellation).
+        barge_in: What stops the avatar in a hands-free conversation. "speech": a voice, a quarter of a
+            second after its onset; the avatar goes on if it was a false alarm. "words": the first
+            recognised words. "none": nothing; the ear hears silence while the avatar speaks.
         speculate: Whether an answer is prepared, unheard, while it is not yet certain that the user has
             finished; dropped when the user goes on.
         sentence_pause_ms: Silence after a sentence, on top of the voice's own.
@@ -102,7 +101,7 @@ class Settings(BaseSettings):
     max_answer_tokens: int = Field(80, ge=1, le=1024)
     history_chars: int = Field(4000, ge=200)
     endpoint_silence_ms: int = Field(0, ge=0, le=5000)
-    barge_in: Literal["speech", "words", "none"] = "words"
+    barge_in: Literal["speech", "words", "none"] = "speech"
     speculate: bool = True
     sentence_pause_ms: int = Field(120, ge=0, le=2000)
     idle_timeout_s: float = Field(600.0, gt=0)

@@ -19,7 +19,8 @@ from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.speech import Spoken, Voice, Voiced, add_face, add_voice, chunks_of, duration
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.tasks import nursery
-from taoxr_bridge.tools import MOST_CALLS, Toolbox
+from taoxr_bridge.thought import Rest, Thinks, Thought
+from taoxr_bridge.tools import MOST_CALLS, Emit, Toolbox
 from taoxr_bridge.worker import Worker
 
 # The language model may run ahead of the voice by this many clauses.
@@ -60,20 +61,15 @@ class Thinker:
         request.answer_now = self.uses + 1 >= MOST_CALLS
         return replace(self, request=request, uses=self.uses + 1)
 
+    async def use_tool(self, turn_id: str, call: llm_pb2.CalledTool, emit: Emit) -> llm_pb2.ToolUse:
+        """Calls a tool of the client's.
 
-@dataclass(frozen=True, slots=True)
-class Recital:
-    """What is left of an answer that was cut short.
-
-    Attributes:
-        text: What to say.
-    """
-
-    text: str
-
-    async def think(self) -> AsyncGenerator[llm_pb2.GenerateResponse]:
-        """Streams the text."""
-        yield llm_pb2.GenerateResponse(text=self.text)
+        Raises:
+            TaoxrError: There were enough calls.
+        """
+        if self.request.answer_now:
+            raise TaoxrError(f"the language model wants more than {MOST_CALLS} tool calls in one turn")
+        return await self.tools.use(turn_id, call, emit)
 
 
 class Turn:
@@ -96,7 +92,7 @@ class Turn:
     def __init__(
         self,
         turn_id: str,
-        thinker: Thinker | Recital,
+        thinker: Thinks,
         voice: Voice,
         pacer: Pacer,
         stages: Stages,
@@ -115,14 +111,23 @@ class Turn:
         self.public = asyncio.Event()
         self.public.set()
         self._finishing = False
+        self._thought: Thought | None = None
+        self._thinks_on = False
 
     def heard(self, played_us: int | None = None) -> str:
         """The answer as far as it was heard: until `played_us`, or until where playback is now."""
         return heard_text(self._spoken, self.pacer.position_us() if played_us is None else played_us)
 
-    def rest(self, heard: str) -> str:
-        """What was thought but is not in `heard`, the answer as far as it was heard."""
-        return self._text.lstrip().removeprefix(heard).strip()
+    def think_on(self) -> None:
+        """Lets the thinking go on when `run` is cancelled; `rest` says where, and its owner ends it."""
+        self._thinks_on = True
+
+    def rest(self, heard: str) -> Rest | None:
+        """What is not in `heard`, the answer as far as it was heard; None before the first thought."""
+        if self._thought is None:
+            return None
+        text = self._text.lstrip().removeprefix(heard).lstrip()
+        return Rest(text, self._thought, self._text[self._told :].removesuffix(text))
 
     def finish_clause(self) -> None:
         """Lets the answer end with the clause that is spoken, or with the first when none is yet."""
@@ -152,23 +157,21 @@ class Turn:
     async def _think(self, clauses: Pipe[str]) -> None:
         thinker = self._thinker
         while (call := await self._think_on(thinker, clauses)) is not None:
-            assert isinstance(thinker, Thinker)  # a recital calls nothing
-            if thinker.request.answer_now:
-                raise TaoxrError(f"the language model wants more than {MOST_CALLS} tool calls in one turn")
             # Nobody may notice a draft: a call has effects.
             await self.public.wait()
-            use = await thinker.tools.use(self.turn_id, call, self._emit)
+            use = await thinker.use_tool(self.turn_id, call, self._emit)
             self.stages.mark_again("tools")
             self.tool_uses.append(use)
             said, self._told = self._text[self._told :], len(self._text)
             thinker = thinker.after(said, use)
         await clauses.close()
 
-    async def _think_on(self, thinker: Thinker | Recital, clauses: Pipe[str]) -> llm_pb2.CalledTool | None:
+    async def _think_on(self, thinker: Thinks, clauses: Pipe[str]) -> llm_pb2.CalledTool | None:
         """Thinks until the end of the answer, or until a call, which is returned."""
         chunker, metrics, call = Chunker(), self.stages.metrics, None
-        async with aclosing(thinker.think()) as responses:
-            async for response in responses:
+        thought = self._thought = Thought(thinker)
+        try:
+            async for response in thought.responses():
                 match response.WhichOneof("payload"):
                     case "started":
                         metrics.prompt_tokens = response.started.prompt_tokens
@@ -183,6 +186,9 @@ class Turn:
                         call = response.tool_call
                     case _:
                         metrics.answer_tokens += response.finished.tokens
+        finally:
+            if not self._thinks_on:
+                await thought.drop()
         # What was said before a call is spoken while the tool works.
         for clause in chunker.finish():
             await self._put_clause(clauses, clause)

@@ -12,6 +12,7 @@ from taoxr.errors import TaoxrError
 from taoxr.rpc import status_of
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr.v1 import tools_pb2
+from taoxr_bridge.barge_in import is_back_channel
 from taoxr_bridge.body import Body
 from taoxr_bridge.draft import Draft, Held, same_words
 from taoxr_bridge.ear import Ear
@@ -21,7 +22,8 @@ from taoxr_bridge.pacing import Pacer
 from taoxr_bridge.resume import Keeper, Origin
 from taoxr_bridge.speech import Voice
 from taoxr_bridge.stages import Stages
-from taoxr_bridge.turn import Recital, Thinker, Turn
+from taoxr_bridge.thought import Rest, Thinks
+from taoxr_bridge.turn import Turn
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class TurnTaking:
         self._turns = origin.turns
         self._speaking: _Speaking | None = None
         # The rest of an answer that the user's voice has cut off, until it is known whether that was meant.
-        self._cut = ""
+        self._cut: Rest | None = None
         self._draft: Draft | None = None
         # Requests and the ear's results come from two tasks; turns change under this lock.
         self._turn_lock = asyncio.Lock()
@@ -96,6 +98,7 @@ class TurnTaking:
     async def close(self) -> None:
         """The stream is over."""
         await self._drop_draft()
+        await self._drop_cut()
 
     # Where the conversation stands.
 
@@ -130,7 +133,7 @@ class TurnTaking:
         async with self._turn_lock:
             if (speaking := self._active()) is not None:
                 await self._interrupt(speaking)
-            self._cut = ""
+            await self._drop_cut()
             self._mind.history.add_user(user_text)
             draft = self._draft
             if draft is not None and draft.turn.turn_id == turn_id and same_words(draft.text, user_text):
@@ -148,7 +151,11 @@ class TurnTaking:
             if self._draft is not None and user_text and same_words(self._draft.text, user_text):
                 return
             await self._drop_draft()
+            if self._cut is not None and is_back_channel(user_text):
+                return  # it asks the avatar to go on, which still thinks
             if user_text and self._active() is None:
+                if self._cut is not None:
+                    await self._cut.thought.drop()  # the language model is needed
                 self._warming.cancel()
                 held = Held(self._outbox.put)
                 turn = self._turn(turn_id, self._mind.thinker(user_text), Stages(time.monotonic()), held)
@@ -158,17 +165,17 @@ class TurnTaking:
     async def false_alarm(self) -> bool:
         """Says what is left of the turn that the user's voice has cut off; False when nothing is."""
         async with self._turn_lock:
-            rest, self._cut = self._cut, ""
-            if not any(c.isalnum() for c in rest) or self._active() is not None:
+            rest = self._cut
+            if rest is None or rest.empty or self._active() is not None:
+                await self._drop_cut()
                 return False
             await self._drop_draft()
-            turn = self._turn(self.next_turn_id(), Recital(rest), Stages(time.monotonic()))
+            self._cut = None
+            turn = self._turn(self.next_turn_id(), rest, Stages(time.monotonic()))
             self._start(turn, turn.run())
             return True
 
-    def _turn(
-        self, turn_id: str, thinker: Thinker | Recital, stages: Stages, held: Held | None = None
-    ) -> Turn:
+    def _turn(self, turn_id: str, thinker: Thinks, stages: Stages, held: Held | None = None) -> Turn:
         epoch = self._epoch
         put = self._outbox.put if held is None else held.emit
 
@@ -192,6 +199,11 @@ class TurnTaking:
         draft, self._draft = self._draft, None
         if draft is not None:
             await draft.drop()
+
+    async def _drop_cut(self) -> None:
+        cut, self._cut = self._cut, None
+        if cut is not None:
+            await cut.thought.drop()
 
     async def _run_turn(self, turn: Turn, work: Coroutine[Any, Any, None]) -> None:
         began = time.monotonic()
@@ -225,7 +237,7 @@ class TurnTaking:
     async def interrupt(self, turn_id: str, played_us: int) -> None:
         """The client wants the avatar to be quiet; an empty `turn_id` means whatever turn runs."""
         async with self._turn_lock:
-            self._cut = ""
+            await self._drop_cut()
             speaking = self._active()
             # One that names another turn came too late: that turn is over.
             if speaking is not None and turn_id in ("", speaking.turn.turn_id):
@@ -235,6 +247,8 @@ class TurnTaking:
         """The user's voice stops the avatar, until it is known what it said."""
         async with self._turn_lock:
             if (speaking := self._active()) is not None:
+                await self._drop_cut()
+                speaking.turn.think_on()
                 heard = await self._interrupt(speaking)
                 self._cut = speaking.turn.rest(heard)
 

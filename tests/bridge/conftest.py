@@ -54,6 +54,7 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
         self.script: Callable[[llm_pb2.GenerateRequest], list[str | llm_pb2.CalledTool]] | None = None
         self.hold = asyncio.Event()
         self.hold.set()
+        self.hold_after = 0  # words that come in any case
         self.warmed_up = 0
         self.requests: list[llm_pb2.GenerateRequest] = []
         self.called = asyncio.Event()
@@ -82,7 +83,8 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
                 return
             words = self.answer(request.messages[-1].content).split(" ")
             for i, word in enumerate(words):
-                await self.hold.wait()
+                if i >= self.hold_after:
+                    await self.hold.wait()
                 yield llm_pb2.GenerateResponse(text=word if i == 0 else f" {word}")
             yield llm_pb2.GenerateResponse(finished=llm_pb2.GenerateFinished(tokens=len(words)))
         except BaseException:
@@ -180,6 +182,7 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
         self.text = "hello there"
         # Recognised while it is not yet certain that the user has finished, if stable partials are asked for.
         self.stable = ""
+        self.sustained = True
         self.streams = 0
         self.played: list[ear_pb2.Playback] = []
         self.stopped: list[int] = []
@@ -201,6 +204,9 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
             if loud and started_us < 0:
                 started_us = begin
                 yield ear_pb2.ListenResponse(speech_started=ear_pb2.SpeechStarted(offset_us=begin))
+                if self.sustained:
+                    lasting = ear_pb2.SpeechSustained(offset_us=begin)
+                    yield ear_pb2.ListenResponse(speech_sustained=lasting)
                 if config.partials:
                     partial = ear_pb2.Utterance(
                         text=self.text.split(" ")[0], start_us=begin, end_us=position_us

@@ -65,9 +65,10 @@ def test_what_wants_the_floor(text: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["Mm-hm.", ""])
-async def test_a_back_channel_or_a_cough_does_not_stop_the_avatar(fake_bridge, words: str) -> None:
-    async with fake_bridge() as (client, fakes), client.converse(HANDS_FREE) as conversation:
-        fakes.ear.text = words
+@pytest.mark.parametrize("mode", ["speech", "words"])
+async def test_a_back_channel_or_a_click_does_not_stop_the_avatar(fake_bridge, words: str, mode: str) -> None:
+    async with fake_bridge(barge_in=mode) as (client, fakes), client.converse(HANDS_FREE) as conversation:
+        fakes.ear.text, fakes.ear.sustained = words, mode == "words"
         await conversation.send_text("talk to me please")
         answer = (await until(conversation, MediaChunk))[-1].turn_id
         await say(conversation)
@@ -114,6 +115,51 @@ async def test_after_a_false_alarm_the_avatar_goes_on_where_it_was_heard(fake_br
         await until(conversation, TurnState, state=State.DONE)
         history = [m.content for m in fakes.llm.requests[-1].messages[-3:]]
     assert history == ["talk", TWICE, "and now?"]
+
+
+@pytest.mark.parametrize("words", ["Mm-hm.", ""])
+async def test_the_end_of_a_long_answer_is_thought_during_a_false_alarm(fake_bridge, words: str) -> None:
+    async with fake_bridge() as (client, fakes), client.converse(HANDS_FREE) as conversation:
+        fakes.llm.answer = lambda prompt: LONG.strip()
+        fakes.llm.hold.clear()
+        fakes.llm.hold_after = 15
+        fakes.ear.text = words
+        await conversation.send_text("talk")
+        first = (await until(conversation, MediaChunk))[-1]
+        await conversation.report_playback(first.turn_id, 500_000)
+        await say(conversation)
+        cut = (await until(conversation, TurnState, turn_id=first.turn_id, state=State.INTERRUPTED))[-1]
+        again = (await until(conversation, MediaChunk))[-1]
+        fakes.llm.hold.set()  # 65 words are thought only now
+        events: list[Event] = [again]
+        while not (
+            isinstance(events[-1], TurnState) and events[-1].state is State.DONE and events[-1].heard_text
+        ):
+            if isinstance(events[-1], MediaChunk):
+                await conversation.report_playback(events[-1].turn_id, events[-1].end_us)
+            events.append(await anext(aiter(conversation)))
+        assert f"{cut.heard_text} {events[-1].heard_text}" == LONG.strip()
+        assert len(fakes.llm.requests) == 1
+        assert not fakes.llm.was_cancelled.is_set()
+
+
+@pytest.mark.parametrize("stable", ["", "Stop it now."])
+async def test_thinking_ends_when_the_alarm_was_true(fake_bridge, stable: str) -> None:
+    async with fake_bridge() as (client, fakes), client.converse(HANDS_FREE) as conversation:
+        fakes.llm.hold.clear()
+        fakes.llm.hold_after = 15
+        fakes.llm.answer = lambda prompt: LONG.strip() if prompt == "talk" else "Fine."
+        fakes.ear.text, fakes.ear.stable = "Stop it now.", stable
+        await conversation.send_text("talk")
+        await until(conversation, MediaChunk)
+        await conversation.send_audio(SPEECH)
+        await until(conversation, TurnState, state=State.INTERRUPTED)
+        await conversation.send_audio(SILENCE)
+        async with asyncio.timeout(5):
+            await fakes.llm.was_cancelled.wait()
+        fakes.llm.hold.set()
+        events = await until(conversation, TurnState, state=State.DONE)
+    assert events[-1].heard_text == "Fine."
 
 
 async def test_a_real_interruption_is_answered_and_not_resumed(fake_bridge) -> None:
