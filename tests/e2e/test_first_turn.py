@@ -122,3 +122,23 @@ async def test_lips_follow_foreign_audio(client: Client, recording: Path) -> Non
     assert gaps[seconds < 0.8].max() <= SEALED
     assert gaps[seconds > seconds[-1] - 0.5].max() <= SEALED
     assert gaps[(seconds > 1) & (seconds < seconds[-1] - 1)].max() > 0.1
+
+
+def get_time() -> str:
+    """Tells the current time of day."""
+    return "It is five past two."
+
+
+async def test_the_model_calls_a_tool_and_says_what_comes_of_it(client: Client) -> None:
+    async with client.converse(taoxr.ConversationOptions(tools=(get_time,))) as conversation:
+        for question, calls in (("What time is it?", 1), ("Who wrote Romeo and Juliet?", 0)):
+            await conversation.send_text(question)
+            seen: list[taoxr.Event] = []
+            async for event in conversation:
+                seen.append(event)
+                if isinstance(event, taoxr.TurnState) and event.state.ended:
+                    break
+            assert len([e for e in seen if isinstance(e, taoxr.ToolCall)]) == calls
+            assert isinstance(seen[-1], taoxr.TurnState)
+            assert seen[-1].state is State.DONE
+            assert (seen[-1].heard_text == get_time()) == bool(calls)

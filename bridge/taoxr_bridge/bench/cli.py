@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from taoxr.client.cli_common import Server, Target, client_for
-from taoxr_bridge.bench.figures import Spread, report
+from taoxr_bridge.bench.barge_in import bench_barge_ins
+from taoxr_bridge.bench.figures import Spread, bars, report
 from taoxr_bridge.bench.overhead import bench_overhead
 from taoxr_bridge.bench.turn import bench_interrupts, bench_turns
 
@@ -24,11 +25,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def turn(
     questions: Annotated[int, typer.Option(min=0, help="Spoken questions to ask.")] = 20,
     interrupts: Annotated[int, typer.Option(min=0, help="Answers to interrupt.")] = 10,
+    barge_ins: Annotated[int, typer.Option(min=0, help="Answers to speak over.")] = 10,
     as_json: Json = False,
     target: Target = None,
 ) -> None:
     """Times spoken turns, stage by stage, and interruptions, with the real models."""
-    figures = asyncio.run(_turn(questions, interrupts, target))
+    figures = asyncio.run(_turn(questions, interrupts, barge_ins, target))
     _show(figures, as_json)
 
 
@@ -43,7 +45,9 @@ def bridge(
     _show(asyncio.run(bench_overhead(messages, streams, seconds)), as_json)
 
 
-async def _turn(questions: int, interrupts: int, target: str | None) -> dict[str, Spread | float | int]:
+async def _turn(
+    questions: int, interrupts: int, barge_ins: int, target: str | None
+) -> dict[str, Spread | float | int]:
     figures: dict[str, Spread | float | int] = {}
     async with client_for(Server(target)) as client:
         with _console.status("") as status:
@@ -51,6 +55,8 @@ async def _turn(questions: int, interrupts: int, target: str | None) -> dict[str
                 figures |= await bench_turns(client, questions, status.update)
             if interrupts:
                 figures |= await bench_interrupts(client, interrupts, status.update)
+            if barge_ins:
+                figures |= await bench_barge_ins(client, barge_ins, status.update)
     return figures
 
 
@@ -65,3 +71,6 @@ def _show(figures: Mapping[str, Spread | float | int], as_json: bool) -> None:
         else:
             table.add_row(name, f"{value:g}")
     Console().print(table)
+    for name, bar in bars(figures).items():
+        verdict = "passes" if bar["pass"] else "fails"
+        print(f"{name}: {bar['quantile']} {verdict} the bar of {bar['bar']} ms")

@@ -7,22 +7,19 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from taoxr.client import (
     Client,
     Conversation,
     ConversationOptions,
     Event,
     MediaChunk,
-    Speech,
     State,
     TurnMetrics,
     TurnState,
 )
 from taoxr.errors import UnavailableError
 from taoxr_bridge.bench.figures import Spread, spread
+from taoxr_bridge.bench.microphone import Microphone
 
 QUESTIONS: Final = (
     "What is the capital of France?",
@@ -46,9 +43,9 @@ QUESTIONS: Final = (
     "What is a good name for a dog?",
     "Why do we sleep?",
 )
-_LONG: Final = "Please tell me a long story about the sea."
-_PIECE_S: Final = 0.02
-_BEFORE_S: Final = 0.3
+"""Short ones."""
+LONG: Final = "Please tell me a long story about the sea."
+"""Gets an answer that can be interrupted."""
 # Workers whose work an interruption ends; the ear goes on listening.
 _THINKERS: Final = ("llm", "tts", "a2bs")
 _TURN_S: Final = 60.0
@@ -71,11 +68,11 @@ async def bench_turns(
     stages: dict[str, list[float]] = {}
     unanswered = 0
     async with client.converse(ConversationOptions(audio_in_hz=rate)) as conversation:
-        microphone = _Microphone(conversation, rate)
+        microphone = Microphone(conversation, rate)
         async with microphone, aclosing(aiter(conversation)) as events:
             for i, text in enumerate(texts):
                 progress(f"{i + 1}/{count} {text}")
-                ended = await microphone.say(questions[text])
+                ended = (await microphone.say(questions[text])).ended
                 times = await _answer(conversation, events)
                 if times is None:
                     unanswered += 1
@@ -105,14 +102,14 @@ async def bench_interrupts(
     for i in range(count):
         progress(f"interruption {i + 1}/{count}")
         async with client.converse() as conversation, aclosing(aiter(conversation)) as events:
-            await conversation.send_text(_LONG)
+            await conversation.send_text(LONG)
             after_media = chance.random() < 0.75
-            await _until(events, MediaChunk if after_media else TurnState)
+            await until(events, MediaChunk if after_media else TurnState)
             await asyncio.sleep(chance.uniform(0.0, 0.8 if after_media else 0.3))
             began = time.monotonic()
             polling = asyncio.create_task(_idle(client))
             await conversation.interrupt(played_us=0)
-            ended = await _end(events)
+            ended = await end_of(events)
             if ended.state is State.INTERRUPTED:
                 interrupted.append((time.monotonic() - began) * 1000)
                 idle.append((await polling - began) * 1000)
@@ -122,48 +119,6 @@ async def bench_interrupts(
     if not interrupted:
         raise UnavailableError(f"all {count} answers were over before they could be interrupted")
     return {"interrupt_ms": spread(interrupted), "idle_ms": spread(idle), "interrupt_missed": missed}
-
-
-class _Microphone:
-    """Sends audio in real time for the length of the block: silence, or what is to be said."""
-
-    def __init__(self, conversation: Conversation, rate_hz: int) -> None:
-        self._conversation = conversation
-        self._rate_hz = rate_hz
-        self._waiting: NDArray[np.int16] = np.zeros(0, np.int16)
-        self._end = 0
-        self._said: asyncio.Future[float] | None = None
-
-    async def __aenter__(self) -> "_Microphone":
-        self._task = asyncio.create_task(self._run())
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-
-    async def say(self, speech: Speech) -> float:
-        """Says it; returns when its last sound went out, on the monotonic clock."""
-        sounds = [p.end_us for p in speech.phonemes if p.symbol not in ("", "_")]
-        self._end = round(self._rate_hz * (_BEFORE_S + max(sounds) / 1e6))
-        self._waiting = np.concatenate([np.zeros(round(self._rate_hz * _BEFORE_S), np.int16), speech.pcm])
-        self._said = asyncio.get_running_loop().create_future()
-        return await self._said
-
-    async def _run(self) -> None:
-        size = round(self._rate_hz * _PIECE_S)
-        began, sent = time.monotonic(), 0
-        while True:
-            piece, self._waiting = self._waiting[:size], self._waiting[size:]
-            sent += size
-            # A piece of a microphone is there when its last sample is.
-            await asyncio.sleep(max(0.0, began + sent / self._rate_hz - time.monotonic()))
-            await self._conversation.send_audio(np.pad(piece, (0, size - len(piece))))
-            if self._said is not None:
-                self._end -= size
-                if self._end <= 0:
-                    self._said.set_result(began + (sent + self._end) / self._rate_hz)
-                    self._said = None
 
 
 async def _answer(
@@ -188,14 +143,24 @@ async def _answer(
     raise UnavailableError("the bridge ended the conversation; look at its log")
 
 
-async def _until(events: AsyncGenerator[Event], kind: type[Event]) -> None:
+async def until(events: AsyncGenerator[Event], kind: type[Event]) -> None:
+    """Waits for an event of this kind.
+
+    Raises:
+        UnavailableError: The conversation ended.
+    """
     async for event in events:
         if isinstance(event, kind):
             return
     raise UnavailableError("the bridge ended the conversation; look at its log")
 
 
-async def _end(events: AsyncGenerator[Event]) -> TurnState:
+async def end_of(events: AsyncGenerator[Event]) -> TurnState:
+    """Waits for the end of a turn.
+
+    Raises:
+        UnavailableError: The conversation ended.
+    """
     async for event in events:
         if isinstance(event, TurnState) and event.state.ended:
             return event

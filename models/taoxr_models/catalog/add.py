@@ -61,6 +61,16 @@ KINDS: Final = (
         {"audio2verts.mnn": "audio2verts.mnn"},
         {"arkit52.npy": "arkit52.npy"},
     ),
+    Kind(
+        "mnn-llm",
+        "llm",
+        "Language model of MNN-LLM",
+        {name: name for name in ("config.json", "llm_config.json", "llm.mnn", "llm.mnn.weight")},
+        {
+            name: name
+            for name in ("tokenizer.txt", "tokenizer.mtok", "embeddings_bf16.bin", "vocab.bin", "lora.mnn")
+        },
+    ),
 )
 
 
@@ -127,6 +137,10 @@ def _try(kind: Kind, made: Path) -> None:
         from taoxr_models.ear.online import OnlineRecognizer
 
         OnlineRecognizer.from_folder(made)
+    elif kind.recipe == "mnn-llm":
+        from taoxr_models.llm.trial import try_folder
+
+        try_folder(made)
     else:
         from taoxr_models.a2bs.unitalker import Face, UniTalker
 
