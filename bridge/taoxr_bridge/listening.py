@@ -13,6 +13,20 @@ from taoxr_bridge.stages import Stages
 from taoxr_bridge.worker import Worker
 
 
+def transcript_of(said: ear_pb2.Utterance) -> pb.Transcript:
+    """What a client is told of an utterance."""
+    words = [pb.TimedWord(text=w.text, start_us=w.start_us, end_us=w.end_us) for w in said.words]
+    return pb.Transcript(
+        text=said.text,
+        is_final=said.is_final,
+        start_us=said.start_us,
+        end_us=said.end_us,
+        stable_text=said.certain_text,
+        words=words,
+        language=said.language,
+    )
+
+
 class Floor(Protocol):
     """The conversation that is listened for."""
 
@@ -132,10 +146,7 @@ class Listener:
     async def _on_utterance(self, said: ear_pb2.Utterance) -> None:
         turn_id, text = await self._listen(), said.text.strip()
         if said.is_final or (self._partials and text != self._told):
-            transcript = pb.Transcript(
-                text=said.text, is_final=said.is_final, start_us=said.start_us, end_us=said.end_us
-            )
-            await self._floor.tell(turn_id, pb.ConverseResponse(transcript=transcript))
+            await self._floor.tell(turn_id, pb.ConverseResponse(transcript=transcript_of(said)))
         self._told = text
         if said.is_final:
             self._turn_id = self._told = ""

@@ -11,6 +11,7 @@ from taoxr.v1 import conversation_pb2 as conversation
 from taoxr.v1 import speech_pb2 as pb
 from taoxr.worker.v1 import ear_pb2
 from taoxr_bridge import calls, validation
+from taoxr_bridge.listening import transcript_of
 from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech import duration, open_voice, pieces, shifted, start_voice
@@ -47,7 +48,8 @@ class SpeechService(speech_pb2_grpc.SpeechServiceServicer):
             heard = calls.listen(self._workers["ear"], aiter(requests), self._settings.worker_wait_s)
             async with aclosing(heard) as responses:
                 async for response in responses:
-                    await context.write(_recognized(response))
+                    if not response.HasField("speech_sustained"):
+                        await context.write(_recognized(response))
 
     async def Synthesize(  # noqa: N802  # pyright: ignore[reportIncompatibleMethodOverride]
         self, request: pb.SynthesizeRequest, context: Any
@@ -83,6 +85,8 @@ class SpeechService(speech_pb2_grpc.SpeechServiceServicer):
             push_to_talk=config.input_mode == conversation.INPUT_MODE_PUSH_TO_TALK,
             partials=config.partial_transcripts,
             endpoint_silence_ms=config.endpoint_silence_ms or self._settings.endpoint_silence_ms,
+            language=config.language,
+            word_times=config.word_times,
         )
 
 
@@ -116,8 +120,4 @@ def _recognized(heard: ear_pb2.ListenResponse) -> pb.RecognizeResponse:
             stopped = activity(kind=activity.KIND_STOPPED, offset_us=heard.speech_stopped.offset_us)
             return pb.RecognizeResponse(speech_activity=stopped)
         case _:
-            said = heard.utterance
-            transcript = conversation.Transcript(
-                text=said.text, is_final=said.is_final, start_us=said.start_us, end_us=said.end_us
-            )
-            return pb.RecognizeResponse(transcript=transcript)
+            return pb.RecognizeResponse(transcript=transcript_of(heard.utterance))

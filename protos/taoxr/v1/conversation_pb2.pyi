@@ -792,6 +792,9 @@ class Transcript(_message.Message):
     IS_FINAL_FIELD_NUMBER: _builtins.int
     START_US_FIELD_NUMBER: _builtins.int
     END_US_FIELD_NUMBER: _builtins.int
+    STABLE_TEXT_FIELD_NUMBER: _builtins.int
+    WORDS_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The words; a later transcript of the same speech replaces it. Empty and final: no words were found."""
     is_final: _builtins.bool
@@ -800,6 +803,16 @@ class Transcript(_message.Message):
     """Start of the span that this covers, in microseconds since the first sample of the user's audio."""
     end_us: _builtins.int
     """End of the span, exclusive, on the same clock."""
+    stable_text: _builtins.str
+    """What all later transcripts of the same speech begin with, the final one included: words that are never
+    taken back.
+    """
+    language: _builtins.str
+    """Of a final one: BCP 47 tag of the language, such as "en"; empty where it is not known."""
+    @_builtins.property
+    def words(self) -> _containers.RepeatedCompositeFieldContainer[Global___TimedWord]:
+        """Of a final one: the words with their times, where RecognizeConfig.word_times asked for them."""
+
     def __init__(
         self,
         *,
@@ -807,14 +820,47 @@ class Transcript(_message.Message):
         is_final: _builtins.bool = ...,
         start_us: _builtins.int = ...,
         end_us: _builtins.int = ...,
+        stable_text: _builtins.str = ...,
+        words: _abc.Iterable[Global___TimedWord] | None = ...,
+        language: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_us", b"end_us", "is_final", b"is_final", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_us", b"end_us", "is_final", b"is_final", "language", b"language", "stable_text", b"stable_text", "start_us", b"start_us", "text", b"text", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Transcript: _TypeAlias = Transcript  # noqa: Y015
+
+@_typing.final
+class TimedWord(_message.Message):
+    """A word of a transcript."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    START_US_FIELD_NUMBER: _builtins.int
+    END_US_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """As it is written, with its punctuation, without white space."""
+    start_us: _builtins.int
+    """Start in microseconds since the first sample of the user's audio, exact to about 20 ms."""
+    end_us: _builtins.int
+    """End, exclusive, on the same clock."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        start_us: _builtins.int = ...,
+        end_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_us", b"end_us", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TimedWord: _TypeAlias = TimedWord  # noqa: Y015
 
 @_typing.final
 class TurnState(_message.Message):

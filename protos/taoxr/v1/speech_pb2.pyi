@@ -66,12 +66,18 @@ class RecognizeConfig(_message.Message):
     INPUT_MODE_FIELD_NUMBER: _builtins.int
     PARTIAL_TRANSCRIPTS_FIELD_NUMBER: _builtins.int
     ENDPOINT_SILENCE_MS_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    WORD_TIMES_FIELD_NUMBER: _builtins.int
     input_mode: _conversation_pb2.InputMode.ValueType
     """Who ends an utterance: silence (hands-free) or only `end_of_utterance` (push-to-talk)."""
     partial_transcripts: _builtins.bool
     """False: only final transcripts."""
     endpoint_silence_ms: _builtins.int
     """Silence that ends an utterance, in milliseconds, up to 5,000; 0 means the server's default."""
+    language: _builtins.str
+    """BCP 47 tag of the language, such as "en"; empty: a recogniser of many languages finds out."""
+    word_times: _builtins.bool
+    """True: final transcripts come with the times of their words."""
     @_builtins.property
     def audio(self) -> _common_pb2.AudioFormat:
         """Format of RecognizeRequest.pcm."""
@@ -83,10 +89,12 @@ class RecognizeConfig(_message.Message):
         input_mode: _conversation_pb2.InputMode.ValueType = ...,
         partial_transcripts: _builtins.bool = ...,
         endpoint_silence_ms: _builtins.int = ...,
+        language: _builtins.str = ...,
+        word_times: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "endpoint_silence_ms", b"endpoint_silence_ms", "input_mode", b"input_mode", "partial_transcripts", b"partial_transcripts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "endpoint_silence_ms", b"endpoint_silence_ms", "input_mode", b"input_mode", "language", b"language", "partial_transcripts", b"partial_transcripts", "word_times", b"word_times"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
