@@ -74,7 +74,7 @@ def test_an_unheard_voice_is_understood(network: Network, unheard: list[Utteranc
     assert figures["bilabials"] >= 10
     assert figures["closed"] >= 0.9
     assert figures["false"] <= 0.15
-    assert abs(figures["lag_ms"]) <= 20.0
+    assert abs(figures["lag_ms"]) <= 30.0  # Festival says 10 ms earlier than an aligner
 
 
 @pytest.mark.parametrize("chunks", [[1600], [10**9]])

@@ -23,8 +23,10 @@ Rows = NDArray[np.float64]
 
 _INDEX: Final = {row.name: i for i, row in enumerate(TABLE)}
 # Sound, and between which probabilities its hold sets in; closure has the last word.
-_HOLDS: Final = (("f", 0.3, 0.6), ("p", 0.2, 0.45))
+_HOLDS: Final = (("f", 0.3, 0.6), ("p", 0.25, 0.5))
 _REST: Final = (0.4, 0.75)
+# Stops are silent too: the face goes to rest once silence has lasted, over as many frames again.
+_REST_AFTER: Final = 4
 # Holds last this many frames more on both sides, and all curves are rounded off over this many.
 _WIDEN: Final = 1
 _SMOOTH: Final = np.array([0.25, 0.5, 0.25])
@@ -51,6 +53,7 @@ class AudioAnimator:
         self._told_us = 0  # frames before this time are out
         self._first = -_REACH  # network frame of the first row below
         self._rows = _at_rest(_REACH)
+        self._calm = _Calm()
 
     def push(self, samples: NDArray[np.int16]) -> Track:
         """Takes the next samples, [n]; returns the frames that are certain now."""
@@ -70,7 +73,7 @@ class AudioAnimator:
 
     def _take(self, heard: Heard) -> None:
         if len(heard.brow):
-            self._rows = np.concatenate([self._rows, _rows(heard)])
+            self._rows = np.concatenate([self._rows, self._calm.push(_rows(heard))])
 
     def _seconds_ready(self) -> float:
         """Time up to which smoothed rows exist."""
@@ -93,6 +96,28 @@ class AudioAnimator:
         self._rows = self._rows[done:]
         self._first += done
         return Track(times_us, weights.astype(np.float32))
+
+
+class _Calm:
+    """Keeps the mouth as it is in short silence, and lets it rest in a long one."""
+
+    def __init__(self) -> None:
+        self._silence = [1.0] * _REST_AFTER  # of the last frames
+        self._lasting = [1.0] * _REST_AFTER
+        self._held = np.zeros(len(CONTROLS) + 1)
+
+    def push(self, rows: Rows) -> Rows:
+        """Takes rows whose last column is silence; returns them with rest in its place."""
+        out = rows.copy()
+        spoken = slice(0, len(self._held))
+        for row in out:
+            self._silence = [*self._silence[1:], float(row[-1])]
+            self._lasting = [*self._lasting[1:], min(self._silence)]
+            rest = sum(self._lasting) / _REST_AFTER
+            row[spoken] += row[-1] * (self._held - row[spoken])
+            row[-1] = rest
+            self._held = row[spoken] * (1.0 - rest)
+        return out
 
 
 def _at_rest(count: int) -> Rows:

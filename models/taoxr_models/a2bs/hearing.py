@@ -27,6 +27,8 @@ LEAST_LEVEL: Final = USUAL_LEVEL - 3.0
 FLOOR: Final = 8.0
 """What is this far below the level is silence."""
 _FALL_PER_S: Final = 0.15
+SILENT: Final = -10.0
+"""What `log_power` says of zeros."""
 
 
 def log_power(samples: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -38,7 +40,7 @@ def log_power(samples: NDArray[np.float32]) -> NDArray[np.float32]:
     padded = np.pad(samples, _WINDOW // 2, mode="reflect")
     windows = np.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[::HOP]
     spectra = np.fft.rfft(windows * _HANN, axis=1)[: len(samples) // HOP].astype(np.complex64)
-    return np.log10(np.maximum(_FILTERS @ (np.abs(spectra) ** 2).T, 1e-10)).astype(np.float32)
+    return np.log10(np.maximum(_FILTERS @ (np.abs(spectra) ** 2).T, 10.0**SILENT)).astype(np.float32)
 
 
 def normalised(power: Any, level: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_models.a2bs.articulation import CONTROLS, TABLE
-from taoxr_models.a2bs.hearing import HOP, Level, log_power, normalised
+from taoxr_models.a2bs.hearing import BANDS, HOP, SILENT, Level, log_power, normalised
 from taoxr_models.a2bs.network import FRAME, Heard, Network
 
 LOOK_AHEAD: Final = 5
@@ -14,6 +14,7 @@ LOOK_AHEAD: Final = 5
 HOP_FRAMES: Final = 4
 """A window is heard when this many new frames are there."""
 _WINDOW: Final = 75
+_HOPS: Final = FRAME // HOP
 _BEFORE: Final = 50  # frames of a longer window that were read already
 _MOST: Final = 250  # new frames at once: what a call may take while it holds the GIL
 
@@ -28,10 +29,10 @@ class Listener:
     def __init__(self, network: Network) -> None:
         self._network = network
         self._level = Level()
-        self._levelled = 0  # spectrogram frames that the level has followed
         # Silence before the stream, so that every window is whole.
         self._samples = np.zeros(_WINDOW * FRAME, np.float32)
         self._first = -_WINDOW  # frame of the first sample above
+        self._power = np.full((BANDS, _WINDOW * _HOPS), SILENT, np.float32)  # from the first sample on
         self.read = 0
         """Frames given out so far."""
 
@@ -58,19 +59,28 @@ class Listener:
     def _hear(self, new: int) -> Heard:
         """Hears a window that ends after the next ``new`` frames and the look-ahead."""
         end = self.read + new + LOOK_AHEAD
-        start = min(self.read - _BEFORE, end - _WINDOW)
-        start = max(start, self._first)
-        window = self._samples[(start - self._first) * FRAME : (end - self._first) * FRAME]
-        power = log_power(window)
-        fresh = power.shape[1] - max(0, end * FRAME // HOP - self._levelled)
-        level = self._level.take(power[:, max(0, fresh) :])
-        self._levelled = end * FRAME // HOP
-        heard = self._network(normalised(power, level))[self.read - start : self.read - start + new]
+        start = max(min(self.read - _BEFORE, end - _WINDOW), self._first)
+        power = self._spectrogram((end - self._first) * _HOPS)
+        heard = self._network(normalised(power[:, (start - self._first) * _HOPS :], self._level.value))
+        heard = heard[self.read - start : self.read - start + new]
         self.read += new
         keep = max(0, self.read - _WINDOW - self._first)
         self._samples = self._samples[keep * FRAME :]
+        self._power = self._power[:, keep * _HOPS :]
         self._first += keep
         return heard
+
+    def _spectrogram(self, count: int) -> NDArray[np.float32]:
+        """The first ``count`` columns; those that are there already are not made again."""
+        done = self._power.shape[1]
+        if count > done:
+            # Two columns before the new ones lie in the padding, and the last will be made again: it is
+            # partly padding too.
+            fresh = log_power(self._samples[(done - 2) * HOP : count * HOP])[:, 2:]
+            self._level.take(fresh)
+            self._power = np.concatenate([self._power, fresh[:, :-1]], axis=1)
+            return np.concatenate([self._power, fresh[:, -1:]], axis=1)
+        return self._power[:, :count]
 
 
 def _joined(parts: list[Heard]) -> Heard:

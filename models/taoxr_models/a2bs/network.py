@@ -72,9 +72,12 @@ class Network:
         with as_file(files("taoxr_models.a2bs") / HEAD) as head:
             return cls(trunk, head)
 
+    def features(self, mel: Rows) -> Variable:
+        """The trunk alone: [1, 80, 2 n] to [1, n, 384]."""
+        return self._trunk.forward(Variable.of(np.ascontiguousarray(mel, dtype=np.float32)))[0]
+
     def __call__(self, mel: Rows) -> Heard:
         """Listens to a window, [80, 2 n]: 75 frames take about 10 ms."""
-        features = self._trunk.forward(Variable.of(np.ascontiguousarray(mel[None], dtype=np.float32)))
-        sounds, curves = (v.numpy() for v in self._head.forward(*features))
+        sounds, curves = (v.numpy() for v in self._head.forward(self.features(mel[None])))
         curves = curves.reshape(-1, len(CONTROLS) + 1)
         return Heard(sounds.reshape(-1, len(TABLE)), curves[:, :-1], curves[:, -1])

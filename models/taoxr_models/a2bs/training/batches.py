@@ -16,7 +16,7 @@ from taoxr_models.a2bs.training.targets import FRAME, Targets
 # Engines whose texts carry stress, from which the brow's target comes.
 _STRESSED: Final = ("piper", "kokoro", "espeak")
 # Frames at the right edge are never read; those at the left edge lack what came before.
-_UNREAD: Final = 4
+_UNREAD: Final = 2
 _UNSURE: Final = 25
 _NEAR_A_CUT: Final = 8
 

@@ -107,7 +107,7 @@ def kokoro(model: Path, vocabulary: Path, voices: Path, voice: str) -> Speak:
             for c, a, b in zip(["", *letters, ""], edges[:-1].tolist(), edges[1:].tolist(), strict=True)
         ]
         said = _trimmed(Utterance(at_16k(audio, _KOKORO_RATE), tuple(rows), text))
-        return None if said is None else _earlier(said, _KOKORO_LATE_S)
+        return None if said is None else with_pauses(_earlier(said, _KOKORO_LATE_S))
 
     return speak
 
@@ -240,6 +240,32 @@ def festival(voice: str, texts: Iterable[str]) -> Iterator[Utterance]:
 def _earlier(said: Utterance, seconds: float) -> Utterance:
     rows = (Phoneme(p.symbol, p.start - seconds, p.end - seconds) for p in said.phonemes)
     return Utterance(said.samples, tuple(rows), said.text)
+
+
+# Quieter than the loud parts by this factor for this long is a pause, not a stop's closure.
+_QUIET: Final = 0.02
+_PAUSE_FRAMES: Final = 12
+
+
+def with_pauses(said: Utterance) -> Utterance:
+    """Cuts phonemes where nothing is heard: Kokoro's last one before a pause lasts into it."""
+    hop = RATE // 100
+    count = len(said.samples) // hop
+    rms = np.sqrt((said.samples[: count * hop].reshape(count, hop) ** 2).mean(axis=1))
+    quiet = np.concatenate([[False], rms < _QUIET * np.quantile(rms, 0.9), [False]])
+    edges = np.flatnonzero(np.diff(quiet.astype(np.int8))).reshape(-1, 2)
+    pauses = [(a / 100, b / 100) for a, b in edges.tolist() if b - a >= _PAUSE_FRAMES]
+    rows = [Phoneme("", a, b) for a, b in pauses]
+    for p in said.phonemes:
+        start, end = p.start, p.end
+        for a, b in pauses:
+            if a <= start < b:
+                start = min(b, end)
+            elif start < a < end:
+                end = a
+        if end > start:
+            rows.append(Phoneme(p.symbol, start, end))
+    return Utterance(said.samples, tuple(sorted(rows, key=lambda p: p.start)), said.text)
 
 
 _EDGE_S: Final = 0.15

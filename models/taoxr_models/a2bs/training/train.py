@@ -22,8 +22,8 @@ from taoxr_models.a2bs.training.model import Head, Trunk
 from taoxr_models.a2bs.training.targets import N_CLASSES
 from taoxr_models.a2bs.training.voices import TRAINED
 
-SEED: Final = 7
-STEPS: Final = 3000
+SEED: Final = 8
+STEPS: Final = 7000
 ROWS: Final = 64
 # Windows of the running product: 1.5 s live, more when much audio comes at once.
 _FRAMES: Final = (75, 75, 75, 125, 250)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-KOKORO_VOICES: Final = ("jf_alpha", "jf_gongitsune", "jf_nezumi", "jf_tebukuro", "jm_kumo")
+KOKORO_VOICES: Final = ("jf_alpha", "jf_nezumi", "jf_tebukuro", "jm_kumo")
 TRAINED: Final[dict[str, float]] = {
     "piper-joe": 10.0,
     **{f"kokoro-{v}": 5.0 for v in KOKORO_VOICES},

@@ -141,6 +141,33 @@ class _Layers(OnnxGraph):
         return self.op("Add", x, self.dense(self.gelu(h), f"{name}/linear_1"))
 
 
+def random_trunk(rng: np.random.Generator) -> OnnxGraph:
+    """A trunk of tiny.en's size with random weights, to time others on."""
+    width, wide = 384, 1536
+    shapes: dict[str, tuple[int, ...]] = {
+        "conv1/weight": (width, 80, 3),
+        "conv1/bias": (width,),
+        "conv2/weight": (width, width, 3),
+        "conv2/bias": (width,),
+        "position_encodings/encodings": (1500, width),
+    }
+    for layer in range(_GROUP):
+        attention, forward = f"layer_{layer}/self_attention", f"layer_{layer}/ffn"
+        for norm in (f"{attention}/layer_norm", f"{forward}/layer_norm"):
+            shapes |= {f"{norm}/gamma": (width,), f"{norm}/beta": (width,)}
+        for name, out, into in (
+            (f"{attention}/linear_0", 3 * width, width),
+            (f"{attention}/linear_1", width, width),
+            (f"{forward}/linear_0", wide, width),
+            (f"{forward}/linear_1", width, wide),
+        ):
+            shapes |= {f"{name}/weight": (out, into), f"{name}/bias": (out,)}
+    variables = {f"encoder/{n}": rng.normal(0.0, 0.02, s).astype(np.float16) for n, s in shapes.items()}
+    # A layer more, so that this is not the last.
+    more = {f"encoder/layer_{_GROUP}/self_attention/linear_0/weight": np.zeros((0, 0))}
+    return _encoder(_Weights(variables | more | {"decoder/num_heads": np.array(6)}), 0, _GROUP)
+
+
 def _encoder(w: _Weights, start: int, end: int) -> OnnxGraph:
     """Blocks from start to end, with what comes before the first and after the last of all."""
     g = _Layers("whisper_encoder", w)
