@@ -15,13 +15,14 @@ from taoxr_bridge.bench.figures import Spread, bars, report
 from taoxr_bridge.bench.overhead import bench_overhead
 from taoxr_bridge.bench.turn import bench_interrupts, bench_turns
 
-app = typer.Typer(add_completion=False, help="Measure how fast conversations and the bridge are.")
+turn_app = typer.Typer(add_completion=False)
+bridge_app = typer.Typer(add_completion=False)
 _console = Console(stderr=True, highlight=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@app.command()
+@turn_app.command()
 def turn(
     questions: Annotated[int, typer.Option(min=0, help="Spoken questions to ask.")] = 20,
     interrupts: Annotated[int, typer.Option(min=0, help="Answers to interrupt.")] = 10,
@@ -34,7 +35,7 @@ def turn(
     _show(figures, as_json)
 
 
-@app.command()
+@bridge_app.command()
 def bridge(
     messages: Annotated[int, typer.Option(min=10, help="Messages to time.")] = 5000,
     streams: Annotated[int, typer.Option(min=0, help="AnimateAudio streams at once.")] = 50,

@@ -85,15 +85,17 @@ class GlScene:
             self._dirty[i] = True
         trace: list[str] = []
         self.uploaded = 0
-        for i, (step, kernel) in enumerate(self._steps):
-            if self._dirty[i]:
-                self._run(step, kernel)
-                self._dirty[i] = False
-                trace.append(step.node.kind)
-                if clock is not None:
-                    clock.mark(step.node.kind)
+        if any(self._dirty):
+            with gl.borrowed():
+                for i, (step, kernel) in enumerate(self._steps):
+                    if self._dirty[i]:
+                        self._run(step, kernel)
+                        self._dirty[i] = False
+                        trace.append(step.node.kind)
+                        if clock is not None:
+                            clock.mark(step.node.kind)
+            gl.check("update")
         self.trace = tuple(trace)
-        gl.check("update")
         return self.splats
 
     def value(self, name: str) -> NDArray[np.float32]:

@@ -1,0 +1,1 @@
+"""``taoxr bench render``: how fast splats are deformed, sorted and drawn."""
