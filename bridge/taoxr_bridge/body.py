@@ -25,6 +25,8 @@ _PIECE_US: Final = 400_000
 _LEAD_US: Final = 200_000
 # Media wait so long for their body, once; then they go without one until the worker answers again.
 _PATIENCE_S: Final = 0.2
+# Between the turns nobody waits.
+_QUIET_PATIENCE_S: Final = 1.0
 _OPEN_S: Final = 5.0
 _RETRY_S: Final = 0.5
 # Within what the worker can take back.
@@ -184,7 +186,7 @@ class Body:
     async def _step(self) -> float:
         """Sends the next piece of motion if it is due; returns for how many seconds nothing is."""
         try:
-            async with asyncio.timeout(_PATIENCE_S), self._lock:
+            async with asyncio.timeout(_QUIET_PATIENCE_S), self._lock:
                 piece = await self._piece()
         except _FAILURES as error:
             await self._lose(error)
