@@ -157,27 +157,27 @@ def stillness(said: list[Said], references: list[Reference]) -> float:
     return float(found.mean()) if len(found) else float("nan")
 
 
-def systems(network: Network, said: list[Utterance], peer: Path | None, exact: bool) -> dict[str, list[Said]]:
-    """What we, the peer, and on exact times the aligner make of a set."""
+def systems(network: Network, said: list[Utterance], peer: Path | None) -> dict[str, list[Said]]:
+    """What we and the peer make of a set."""
     clips = [u.samples for u in said]
     out = {"ours": [ours(network, c) for c in clips]}
     if peer is not None:
         from taoxr_models.a2bs.training.peer import visemes
 
         out["headaudio"] = [of_visemes(v) for v in visemes(peer, clips)]
-    if exact and all(u.text for u in said):
-        out["pocketsphinx"] = [_aligned(u) for u in said]
     return out
 
 
-def _aligned(u: Utterance) -> Said:
-    """The aligner as if it were a system: how far its word can be trusted as truth."""
+def show_aligner(name: str, said: list[Utterance]) -> None:
+    """Prints how far the aligner's word can be trusted as truth, on speech with exact times."""
     from taoxr_models.a2bs.training.align import align
 
-    phonemes = align(u.samples, u.text)
-    count = len(u.samples) // FRAME
-    row = [] if phonemes is None else segments(phonemes)
-    return of_visemes(TO_VISEME[metrics.classes_at(row, np.arange(count) * metrics.FRAME_S)])
+    found = [(u, phonemes) for u in said if (phonemes := align(u.samples, u.text)) is not None]
+    rows: list[Said] = []
+    for u, phonemes in found:
+        times = np.arange(len(u.samples) // FRAME) * metrics.FRAME_S
+        rows.append(of_visemes(TO_VISEME[metrics.classes_at(segments(phonemes), times)]))
+    show(f"{name}, what could be aligned", [u for u, _ in found], {"pocketsphinx": rows})
 
 
 def delayed(said: list[Said], frames: int) -> list[Said]:
@@ -243,8 +243,10 @@ def main() -> None:
     for name in names:
         said = utterances.load(arguments.corpus, name)
         person = name.startswith(PERSON)
-        made = systems(network, said, arguments.peer, exact=not person)
+        made = systems(network, said, arguments.peer)
         show(name, said, made)
+        if not person:
+            show_aligner(name, said)
         if person:
             people += said
             for system, rows in made.items():
