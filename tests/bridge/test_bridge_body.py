@@ -54,12 +54,16 @@ async def conversing(
             yield client, conversation, fakes
 
 
-async def until(conversation: Conversation, wanted: Callable[[Event], bool]) -> list[Event]:
-    """The events up to and with the first that is wanted."""
+async def until(
+    conversation: Conversation, wanted: Callable[[Event], bool], *, in_time: bool = False
+) -> list[Event]:
+    """The events up to and with the first that is wanted; media are heard `in_time`, or at once."""
     seen: list[Event] = []
     async with asyncio.timeout(60):
         async for event in conversation:
             seen.append(event)
+            if isinstance(event, MediaChunk) and not in_time:
+                await conversation.report_playback(event.turn_id, event.end_us)
             if wanted(event):
                 return seen
     raise AssertionError("the conversation ended")
@@ -85,8 +89,9 @@ async def test_media_carry_an_even_body_and_motion_fills_the_time_between(
         assert {"hips", "head", "leftUpperArm", "rightIndexDistal", "leftEye"} <= set(bones.names)
         before = await until(conversation, lambda e: isinstance(e, Motion))
         await conversation.send_text("hi")
-        turn = await until(conversation, ended)
-        after = await until(conversation, lambda e: isinstance(e, Motion) and e.body.times_us[0] > 10_000_000)
+        turn = await until(conversation, ended, in_time=True)
+        after = await until(conversation, lambda e: isinstance(e, Motion))
+        after += await until(conversation, lambda e: isinstance(e, Motion))
 
     chunks = [e for e in turn if isinstance(e, MediaChunk)]
     for chunk in chunks:
@@ -159,10 +164,12 @@ async def test_a_worker_that_is_killed_costs_the_body_but_not_the_voice(
 ) -> None:
     async with conversing(fake_bridge) as (client, conversation, _):
         await conversation.send_text("hi")
-        turn = await until(conversation, lambda e: isinstance(e, MediaChunk) and e.start_us > 1_000_000)
+        turn = await until(
+            conversation, lambda e: isinstance(e, MediaChunk) and e.start_us > 1_000_000, in_time=True
+        )
         [worker] = [w for w in (await client.server_info()).workers if w.role == "motion"]
         os.kill(worker.pid, signal.SIGKILL)
-        turn += await until(conversation, ended)
+        turn += await until(conversation, ended, in_time=True)
         back = await until(conversation, lambda e: isinstance(e, Motion) and bool(len(e.body.times_us)))
         await conversation.send_text("hi again")
         again = await until(conversation, ended)
@@ -215,7 +222,9 @@ async def test_a_gesture_and_a_gaze_show_between_the_turns(fake_bridge: Callable
 async def test_an_interruption_takes_the_body_from_where_it_was(fake_bridge: Callable[..., Any]) -> None:
     async with conversing(fake_bridge) as (_, conversation, _f):
         await conversation.send_text("hi")
-        seen = await until(conversation, lambda e: isinstance(e, MediaChunk) and e.start_us > 1_300_000)
+        seen = await until(
+            conversation, lambda e: isinstance(e, MediaChunk) and e.start_us > 1_300_000, in_time=True
+        )
         played_us = 1_000_000
         await conversation.interrupt(played_us)
         after = await until(conversation, lambda e: isinstance(e, Motion))
