@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from taoxr.errors import InvalidInputError, ModelError, TaoxrError
-from taoxr_models.catalog import cli_add, installed
+from taoxr_models.catalog import cli_add, cli_convert, installed
 from taoxr_models.catalog.cli_progress import RichReporter
 from taoxr_models.catalog.entries import Catalog, Entry, catalog
 
@@ -30,6 +30,7 @@ app.command(
     "--licence Apache-2.0 --language en"
 )(cli_add.add)
 app.command(epilog="Examples:  taoxr models use zipformer-en  ·  taoxr models use --reset asr")(cli_add.use)
+cli_convert.register(app)
 
 _ALL_DEFAULTS = "default"
 _Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Model ids, or `default` for all defaults.")]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soxr
+from tests.models.online.signals import babble
 from tests.models.online.zipformers import make
 
 from taoxr.engine import Module
@@ -92,7 +93,7 @@ def test_two_sentences_are_two_utterances(
     first, second = utterances(responses, final=True)
     assert first.end_us < second.start_us
     assert first.text
-    # The text is what the recogniser makes of just this audio.
+    # The text is what the recogniser foresees after just this audio.
     recognizer = OnlineRecognizer.from_folder(folder)
     stream = recognizer.create_stream()
     starts, stops = (
@@ -100,13 +101,13 @@ def test_two_sentences_are_two_utterances(
         for name in ("speech_started", "speech_stopped")
     )
     begin = starts[0] * RATE // 1_000_000 - round(0.3 * RATE)
-    end = stops[0] * RATE // 1_000_000 + 16 * 512  # and the silence that ended it
+    paused = stops[0] * RATE // 1_000_000 + 3 * 512
+    # As far as the audio had come when the pause was noticed: microphones deliver 0.1 s at a time.
+    end = -(-paused // 1600) * 1600 // 512 * 512
     stream.accept_waveform(RATE, speech[begin:end].astype(np.float32) / 32768)
-    stream.accept_waveform(RATE, np.zeros(round(0.8 * RATE), np.float32))
-    stream.input_finished()
     while recognizer.is_ready(stream):
         recognizer.decode_stream(stream)
-    assert first.text == recognizer.get_result(stream)
+    assert first.text == recognizer.foresee(stream).text.strip()
 
 
 def test_partials_grow_and_the_stable_one_comes_in_the_pause(
@@ -115,10 +116,14 @@ def test_partials_grow_and_the_stable_one_comes_in_the_pause(
     partials = utterances(hear(listener(partials=True), speech[: 4 * RATE]), final=False)
     texts = [p.text for p in partials]
     assert len(texts) >= 3
-    assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
-    stable = utterances(hear(listener(stable_partials=True), speech), final=False)
-    assert stable
-    assert all(p.is_stable for p in stable)
+    assert all(p.text.startswith(p.certain_text) for p in partials)
+    assert all(b.text.startswith(a.certain_text) for a, b in pairwise(partials))
+    responses = hear(listener(stable_partials=True), speech)
+    stable, finals = utterances(responses, final=False), utterances(responses, final=True)
+    # What was stable when nobody went on is the final text.
+    assert stable[-1].is_stable
+    assert stable[-1].text == finals[-1].text
+    assert any(p.is_stable and p.text == finals[0].text for p in stable)
 
 
 def test_without_partials_only_finals_come(
@@ -167,6 +172,26 @@ def test_wrong_config_is_refused(listener: Callable[..., OnlineListener]) -> Non
         listener(sample_rate_hz=4000)
 
 
+def test_foreseeing_changes_nothing_and_is_what_silence_brings(folder: Path) -> None:
+    recognizer = OnlineRecognizer.from_folder(folder)
+    audio = babble(3, seed=8)
+    stream = recognizer.create_stream()
+    stream.accept_waveform(RATE, audio)
+    while recognizer.is_ready(stream):
+        recognizer.decode_stream(stream)
+    before = recognizer.get_result_all(stream)
+    foreseen = recognizer.foresee(stream)
+    assert recognizer.get_result_all(stream) == before
+    assert recognizer.foresee(stream) == foreseen
+    assert foreseen.tokens[: len(before.tokens)] == before.tokens
+    stream.accept_waveform(RATE, np.zeros(2 * RATE, np.float32))
+    while recognizer.is_ready(stream):
+        recognizer.decode_stream(stream)
+    # The last window hears the step into silence; all before are the same.
+    spoken = [t for t, at in zip(foreseen.tokens, foreseen.timestamps, strict=True) if at < 2.5]
+    assert recognizer.get_result_all(stream).tokens[: len(spoken)] == spoken
+
+
 def test_sherpa_mnn_is_used_when_asked_for(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +223,6 @@ def test_words_have_times() -> None:
 
 def test_word_times_come_when_asked_for(listener: Callable[..., OnlineListener], speech: np.ndarray) -> None:
     (first, _) = utterances(hear(listener(word_times=True), speech), final=True)
-    assert " ".join(w.text for w in first.words).split() == first.text.split()
+    assert "".join(w.text for w in first.words) == first.text.replace(" ", "")
     assert first.start_us - 300_000 <= first.words[0].start_us < first.end_us
     assert not utterances(hear(listener(), speech), final=True)[0].words

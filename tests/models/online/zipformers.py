@@ -1,8 +1,8 @@
 """Makes small streaming zipformer transducers with random weights, in ONNX and MNN form.
 
-``python tests/models/online/zipformers.py FOLDER`` writes ``FOLDER/zipformer`` and ``FOLDER/zipformer2``:
-``encoder``, ``decoder`` and ``joiner`` as ``.onnx`` (what sherpa-onnx loads) and ``.mnn`` (converted from
-the former), and ``tokens.txt``.
+``python tests/models/online/zipformers.py FOLDER`` writes ``FOLDER/zipformer``, ``FOLDER/zipformer2`` and
+one of a real model's size, ``FOLDER/bilingual-size``: ``encoder``, ``decoder`` and ``joiner`` as ``.onnx``
+(what sherpa-onnx loads) and ``.mnn`` (converted from the former), and ``tokens.txt``.
 
 The graphs follow the paper (Yao et al. 2023, "Zipformer: A faster and better encoder for automatic speech
 recognition"; the first version is that of icefall's ``pruned_transducer_stateless7_streaming``) and have the
@@ -439,6 +439,17 @@ class Zipformer1:
         return g.bypass(start, x, dim), {n: new[n] for n in self._shapes(i)}
 
 
+class BilingualSize(Zipformer1):
+    """The shape of sherpa-mnn-streaming-zipformer-bilingual-zh-en-2023-02-20, to time on."""
+
+    dims, attention, layers, kernels = (384,) * 5, (192,) * 5, (2, 4, 3, 2, 4), (31,) * 5
+    left, down = (64, 32, 16, 8, 32), (1, 2, 4, 8, 2)
+    heads, feed = 8, 1024
+
+
+ENCODERS = {"zipformer": Zipformer1, "zipformer2": Zipformer2, "bilingual-size": BilingualSize}
+
+
 def write_decoder(path: Path, seed: int) -> None:
     """The prediction network: embeddings of the last tokens, a convolution over them."""
     g = Graph("decoder", seed)
@@ -474,15 +485,14 @@ def make(folder: Path, kind: str, seed: int = 1) -> Path:
 
     Args:
         folder: Made if missing.
-        kind: ``"zipformer"`` or ``"zipformer2"``.
+        kind: A key of `ENCODERS`.
         seed: Of the weights.
 
     Returns:
         The folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    encoder = {"zipformer": Zipformer1, "zipformer2": Zipformer2}[kind]()
-    encoder.write(folder / "encoder.onnx", seed)
+    ENCODERS[kind]().write(folder / "encoder.onnx", seed)
     write_decoder(folder / "decoder.onnx", seed + 100)
     write_joiner(folder / "joiner.onnx", seed + 200, blank=8.0)
     (folder / "tokens.txt").write_text("".join(f"{s} {i}\n" for i, s in enumerate(SYMBOLS)), encoding="utf-8")
@@ -492,5 +502,5 @@ def make(folder: Path, kind: str, seed: int = 1) -> Path:
 
 
 if __name__ == "__main__":
-    for each in ("zipformer", "zipformer2"):
+    for each in ENCODERS:
         make(Path(sys.argv[1]) / each, each)

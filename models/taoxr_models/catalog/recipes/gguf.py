@@ -17,11 +17,15 @@ Scalar = int | float | bool | str
 Value = Scalar | list[Scalar]
 
 F32: Final = 0
+F16: Final = 1
+BF16: Final = 30
 Q4_0: Final = 2
 Q4_1: Final = 3
 Q8_0: Final = 8
 # Elements and bytes of one block, by tensor type.
-BLOCKS: Final[dict[int, tuple[int, int]]] = {F32: (1, 4), Q4_0: (32, 18), Q4_1: (32, 20), Q8_0: (32, 34)}
+BLOCKS: Final[dict[int, tuple[int, int]]] = {
+    F32: (1, 4), F16: (1, 2), BF16: (1, 2), Q4_0: (32, 18), Q4_1: (32, 20), Q8_0: (32, 34),
+}  # fmt: skip
 
 _SCALARS: Final = {
     0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
@@ -65,6 +69,7 @@ class Gguf:
     """A GGUF file, mapped into memory.
 
     Attributes:
+        name: Of the file.
         metadata: Key-value pairs of the header.
         tensors: Tensors of the types in `BLOCKS` by name.
 
@@ -73,7 +78,7 @@ class Gguf:
     """
 
     def __init__(self, path: Path) -> None:
-        self._name = path.name
+        self.name = self._name = path.name
         self._bytes: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
         self._at = 4
         if self._bytes[:4].tobytes() != b"GGUF":
@@ -92,6 +97,14 @@ class Gguf:
         self.tensors: dict[str, Tensor] = {
             name: self._tensor(name, dims, kind, start + offset) for name, dims, kind, offset in headers
         }
+
+    @classmethod
+    def of(cls, name: str, metadata: dict[str, Value], tensors: dict[str, Tensor]) -> "Gguf":
+        """What a file with this content would be read as."""
+        made = cls.__new__(cls)
+        made.name = made._name = name
+        made.metadata, made.tensors = metadata, tensors
+        return made
 
     def integer(self, key: str, default: int | None = None) -> int:
         """An integer of the metadata."""

@@ -24,7 +24,11 @@ def convert_llama(source: Path, target: Path) -> None:
     Raises:
         ModelError: The model has parts or types that cannot be repacked.
     """
-    gguf = Gguf(source)
+    convert_gguf(Gguf(source), target)
+
+
+def convert_gguf(gguf: Gguf, target: Path) -> None:
+    """The same from what was read; see `convert_llama`."""
     graph = LlamaGraph.build(gguf)
     write_weights(gguf, graph.slots, target / "llm.mnn.weight")
     description = target / "graph.json"

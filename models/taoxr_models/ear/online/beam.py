@@ -4,7 +4,9 @@ Kuang et al. 2022, "Pruned RNN-T for fast, memory-efficient ASR training", as de
 sherpa-onnx: hypotheses with the same tokens are one, their probabilities added.
 """
 
+import copy
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -98,6 +100,10 @@ class BeamSearch:
         self._hypotheses = list(kept.values())
         self._frame = 0
         return spoken
+
+    def copy(self) -> Self:
+        """Another search that goes on from here."""
+        return copy.copy(self)  # hypotheses are never changed, only replaced
 
     def _advance(self, frame: Floats) -> list[Hypothesis]:
         old, size = self._hypotheses, self._model.metadata.context_size

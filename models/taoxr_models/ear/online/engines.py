@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from taoxr.errors import UnavailableError
 from taoxr_models.ear.online.endpoint import EndpointRules
 from taoxr_models.ear.online.recognizer import OnlineRecognizer, Options
+from taoxr_models.ear.online.result import OnlineRecognizerResult
 
 
 class Stream(Protocol):
@@ -48,6 +49,10 @@ class Recognizer(Protocol):
         """The same with ``tokens`` and ``timestamps``."""
         ...
 
+    def foresee(self, s: Any) -> OnlineRecognizerResult | None:
+        """The utterance if nothing but silence followed; None if the engine cannot tell."""
+        ...
+
     def is_endpoint(self, s: Any) -> bool:
         """Whether the utterance is over."""
         ...
@@ -79,4 +84,12 @@ def _sherpa_mnn(files: Mapping[str, Path]) -> Recognizer:
             'set `engine = "mnn"` in the model\'s catalogue entry to do without'
         ) from error
     paths = {name: str(path) for name, path in files.items()}
-    return module.OnlineRecognizer.from_transducer(num_threads=1, enable_endpoint_detection=True, **paths)
+    recognizer: Any = module.OnlineRecognizer.from_transducer(
+        num_threads=1, enable_endpoint_detection=True, **paths
+    )
+    recognizer.foresee = _cannot_tell
+    return recognizer
+
+
+def _cannot_tell(s: object) -> None:
+    """In place of `OnlineRecognizer.foresee`, which sherpa-mnn lacks."""

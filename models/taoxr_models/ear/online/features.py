@@ -37,6 +37,10 @@ class FeatureOptions:
     snip_edges: bool = False
 
 
+SILENCE = float(np.log(np.finfo(np.float32).eps))
+"""Every number of a frame without sound."""
+
+
 class Features:
     """Frames of one stream, 10 ms apart.
 
@@ -96,6 +100,8 @@ class Features:
         """Frames by their place in the stream, [count, bins]; those before ``start`` are forgotten."""
         self._fbank.pop(start - self._dropped)
         self._dropped = start
+        if not count:
+            return np.zeros((0, self._options.feature_dim), np.float32)
         # What get_frame returns belongs to the extractor; stack copies it.
         return np.stack([self._fbank.get_frame(start + i) for i in range(count)])
 

@@ -30,15 +30,16 @@ from taoxr_models.dsp.resample import RATE, To16k, check_rate
 from taoxr_models.ear import end_of_turn, segmenter
 from taoxr_models.ear.avatar_voice import AvatarVoice
 from taoxr_models.ear.online.engines import Recognizer, Stream
+from taoxr_models.ear.online.result import OnlineRecognizerResult
 from taoxr_models.ear.online.words import words_of
 from taoxr_models.ear.recording import Recording
-from taoxr_models.ear.segmenter import END_THRESHOLD, Segmenter
+from taoxr_models.ear.segmenter import Segmenter
 from taoxr_models.ear.stream import MAX_ENDPOINT_MS, MIN_ENDPOINT_MS
 from taoxr_models.ear.vad import FRAME, VoiceActivity
 
 _CONFIRM_FRAMES: Final = 3
 _SUSTAIN_FRAMES: Final = 7
-_PAUSE_FRAMES: Final = 6
+_PAUSE_FRAMES: Final = 3
 # Audio kept before what the detector calls speech: it is late on soft beginnings.
 _BEFORE: Final = round(0.3 * RATE)
 # Silence behind an utterance, so that the last window is full: the longest window is 0.45 s, a shift 0.32 s.
@@ -67,6 +68,8 @@ class _Open:
     fed: int = 0
     compute_us: int = 0
     told: tuple[str, bool] = field(default=("", False))  # newest partial, and whether it was stable
+    paused: bool = False
+    guess: OnlineRecognizerResult | None = None  # what it is if the pause lasts
 
 
 class OnlineListener:
@@ -111,7 +114,6 @@ class OnlineListener:
         )
         self._recording = Recording()
         self._analysed = 0  # samples that the detector has seen
-        self._voiced_end = 0
         self._floor = 0  # an utterance takes no samples before this: they belong to the one before
         self._utterance = _Open(0)
         self._closed: deque[_Open] = deque()
@@ -124,8 +126,13 @@ class OnlineListener:
     @property
     def can_work(self) -> bool:
         """True while `work` has something to do."""
-        stream = self._utterance.stream
-        return bool(self._closed) or (stream is not None and self._recognizer.is_ready(stream))
+        if self._closed:
+            return True
+        open_ = self._utterance
+        # With a guess nothing more is decoded in the pause: it might contradict.
+        if open_.stream is None or open_.guess is not None:
+            return False
+        return open_.paused or self._recognizer.is_ready(open_.stream)
 
     def listen(self, samples: NDArray[np.int16], *, last: bool = False) -> list[ListenResponse]:
         """Takes the next samples at the stream's rate, [n]."""
@@ -137,8 +144,6 @@ class OnlineListener:
             probability = self._activity.probability(frame)
             if self._avatar is not None:
                 probability *= self._avatar.unexplained(frame)
-            if probability >= END_THRESHOLD:
-                self._voiced_end = self._analysed
             for event in self._segmenter.push(probability):
                 out.extend(self._on_event(event))
         self._feed(self._analysed)
@@ -176,38 +181,55 @@ class OnlineListener:
         """Decodes one window, or tells a text that is complete."""
         utterance = self._closed[0] if self._closed else self._utterance
         stream = utterance.stream
-        if stream is not None and self._recognizer.is_ready(stream):
+        if stream is not None and utterance.guess is None:
             began = time.perf_counter_ns()
-            self._recognizer.decode_stream(stream)
-            utterance.compute_us += (time.perf_counter_ns() - began) // 1000
-            return self._after_window(utterance, stream) if utterance is self._utterance else []
+            if self._recognizer.is_ready(stream):
+                self._recognizer.decode_stream(stream)
+                utterance.compute_us += (time.perf_counter_ns() - began) // 1000
+                return self._after_window(utterance, stream) if utterance is self._utterance else []
+            if utterance is self._utterance and utterance.paused:
+                utterance.paused = False  # once is enough, also where the engine cannot tell
+                utterance.guess = self._recognizer.foresee(stream)
+                utterance.compute_us += (time.perf_counter_ns() - began) // 1000
+                return self._after_guess(utterance)
         if not self._closed:
             return []
         self._closed.popleft()
-        text = "" if stream is None else self._recognizer.get_result(stream)
+        return [self._final(utterance)]
+
+    def _final(self, utterance: _Open) -> ListenResponse:
+        result = utterance.guess
+        if result is None and utterance.stream is not None:
+            result = self._recognizer.get_result_all(utterance.stream)
+        text = "" if result is None else result.text.strip()
         if self._is_echo(utterance, text, utterance.end):
             text = ""
         final = self._transcript(utterance, text, utterance.end, final=True)
-        if text and stream is not None and self._word_times:
-            result = self._recognizer.get_result_all(stream)
+        if text and result is not None and self._word_times:
             final.utterance.words.extend(words_of(result.tokens, result.timestamps, _us(utterance.heard)))
-        return [final]
+        return final
 
     def _after_window(self, utterance: _Open, stream: Stream) -> list[ListenResponse]:
-        out: list[ListenResponse] = []
         text = self._recognizer.get_result(stream)
-        # All speech so far is decoded, and it has been silent for a moment.
-        silent = self._analysed - self._voiced_end >= _PAUSE_FRAMES * FRAME
-        stable = silent and not self._recognizer.is_ready(stream)
-        if stable and self._adaptive:
-            self._segmenter.endpoint = _frames(end_of_turn.silence_s(text))
-        wanted = self._partials or (self._stable_partials and stable)
-        news = (text, stable) not in (utterance.told, (utterance.told[0], False))
-        if wanted and text and news and not self._is_echo(utterance, text, self._analysed):
-            out.append(self._partial(utterance, text, stable=stable))
+        out = self._news(utterance, text, stable=False) if self._partials else []
         if not self._push_to_talk and self._recognizer.is_endpoint(stream):
             out += [r for event in self._segmenter.finish() for r in self._on_event(event)]
         return out
+
+    def _after_guess(self, utterance: _Open) -> list[ListenResponse]:
+        if utterance.guess is None:
+            return []
+        text = utterance.guess.text.strip()
+        if self._adaptive:
+            self._segmenter.endpoint = _frames(end_of_turn.silence_s(text))
+        wanted = self._partials or self._stable_partials
+        return self._news(utterance, text, stable=True) if wanted else []
+
+    def _news(self, utterance: _Open, text: str, *, stable: bool) -> list[ListenResponse]:
+        known = (text, stable) == utterance.told
+        if not text or known or self._is_echo(utterance, text, self._analysed):
+            return []
+        return [self._partial(utterance, text, stable=stable)]
 
     def _partial(self, utterance: _Open, text: str, *, stable: bool) -> ListenResponse:
         utterance.told = (text, stable)
@@ -219,6 +241,7 @@ class OnlineListener:
         match event:
             case segmenter.SpeechBegan(frame):
                 at = frame * FRAME
+                self._utterance.paused, self._utterance.guess = False, None
                 self._reset_endpoint()
                 if self._utterance.stream is None:
                     self._utterance.start = at
@@ -228,8 +251,9 @@ class OnlineListener:
             case segmenter.SpeechSustained(frame):
                 yield ListenResponse(speech_sustained=SpeechSustained(offset_us=_us(frame * FRAME)))
             case segmenter.SpeechPaused():
-                pass
+                self._utterance.paused = True
             case segmenter.SpeechResumed():
+                self._utterance.paused, self._utterance.guess = False, None
                 self._reset_endpoint()
                 text, stable = self._utterance.told
                 if stable:  # nobody shall rely on it any more
@@ -255,7 +279,7 @@ class OnlineListener:
         utterance = self._utterance
         if utterance.stream is None:
             utterance.end = self._analysed
-        else:
+        elif utterance.guess is None:
             utterance.stream.accept_waveform(RATE, _TAIL)
             utterance.stream.input_finished()
         self._closed.append(utterance)
@@ -268,6 +292,8 @@ class OnlineListener:
 
     def _transcript(self, utterance: _Open, text: str, end: int, *, final: bool) -> ListenResponse:
         start = utterance.opened if utterance.start is None else utterance.start
+        # Greedy search takes nothing back; a guess may be.
+        decoded = "" if utterance.stream is None else self._recognizer.get_result(utterance.stream)
         return ListenResponse(
             utterance=Utterance(
                 text=text,
@@ -275,6 +301,6 @@ class OnlineListener:
                 start_us=_us(start),
                 end_us=_us(end),
                 compute_us=utterance.compute_us,
-                certain_text=text,  # greedy search takes nothing back
+                certain_text=text if final else decoded,
             )
         )

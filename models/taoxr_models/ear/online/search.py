@@ -1,7 +1,8 @@
 """Greedy search: the best token of every frame."""
 
+import copy
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -42,6 +43,10 @@ class Search(Protocol):
 
     def reset(self) -> bool:
         """Begins a new utterance, with the last tokens as context; false if there were none."""
+        ...
+
+    def copy(self) -> Self:
+        """Another search that goes on from here; this one stays as it is."""
         ...
 
 
@@ -131,3 +136,9 @@ class GreedySearch:
             self._context = self._no_context()
         self._begin()
         return spoken
+
+    def copy(self) -> Self:
+        """Another search that goes on from here."""
+        made = copy.copy(self)
+        made._tokens, made._frames, made._log_probs = self._tokens[:], self._frames[:], self._log_probs[:]
+        return made

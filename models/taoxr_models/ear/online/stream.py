@@ -53,6 +53,10 @@ class OnlineStream:
         """Frames since the utterance began."""
         return self._features.ready - self.start
 
+    def rest(self) -> NDArray[np.float32]:
+        """The frames that are not decoded yet, [n, bins]."""
+        return self.window(self.frames_ready - self.processed)
+
     def window(self, size: int) -> NDArray[np.float32]:
         """The next frames to decode, [size, bins]."""
         return self._features.frames(self.start + self.processed, size)

@@ -21,8 +21,8 @@ def words_of(tokens: Sequence[str], timestamps: Sequence[float], start_us: int) 
         start_us: The utterance's start, in microseconds.
     """
     words: list[Word] = []
-    following = [*timestamps[1:], float("inf")]
-    apart = [True, *(_apart(before, token) for before, token in pairwise(tokens))]
+    following = [*timestamps[1:], float("inf")][: len(tokens)]
+    apart = [True, *(_apart(before, token) for before, token in pairwise(tokens))][: len(tokens)]
     for token, at, after, new in zip(tokens, timestamps, following, apart, strict=True):
         end_us = start_us + round(min(after, at + _LONGEST_TOKEN_S) * 1e6)
         if new:
