@@ -22,7 +22,7 @@ from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.footprints import MAX_EYES, set_eyes
-from taoxr_runtime.render.radix import ARGUMENTS, Count, Plan, RadixSort
+from taoxr_runtime.render.radix import ARGUMENTS, BALLOTS, Count, Plan, RadixSort, subgroup_size
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 
 _GROUP: Final = 256
@@ -44,7 +44,7 @@ class TileShape:
 
     width: int = 16
     height: int = 16
-    rows: int = 2
+    rows: int = 1
 
 
 class ComputeTiles:
@@ -74,7 +74,12 @@ class ComputeTiles:
         self._offsets = objects.Program("tile_offsets.comp", defines=group)
         self._list = objects.Program("tile_list.comp", defines=tile | group)
         self._range = objects.Program("tile_ranges.comp", defines=group | {"ITEMS": self._items})
-        self._blend = objects.Program("tile_blend.comp", defines=tile | {"ROWS": shape.rows})
+        blocks = {"SUBGROUPS": 32} if subgroup_size() == 32 else {}
+        self._blend = objects.Program(
+            "tile_blend.comp",
+            defines=tile | {"ROWS": shape.rows} | blocks,
+            extensions=BALLOTS if blocks else (),
+        )
         names = ("footprints", "touched", "keys", "values", "sums", "tiles", "members", "ranges")
         self._work = {name: objects.Buffer() for name in names}
         self._splat_count, self._entries = Count(), Count()

@@ -231,6 +231,17 @@ def borrowed() -> Generator[None]:
         g.glBlendEquationSeparate(*equations)
 
 
+@contextlib.contextmanager
+def borrowed_for_compute() -> Generator[None]:
+    """As `borrowed`, where only compute programs run, which look at nothing but the current program."""
+    g = gl()
+    program = _integer(g.GL_CURRENT_PROGRAM)
+    try:
+        yield
+    finally:
+        g.glUseProgram(program)
+
+
 def _integer(what: int) -> int:
     return _integers(what, 1)[0]
 

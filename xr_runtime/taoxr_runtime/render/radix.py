@@ -16,7 +16,12 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import gl, objects
 
 _SUBGROUPS: Final = ("GL_KHR_shader_subgroup",)
-_BALLOTS: Final = ("GL_KHR_shader_subgroup_basic", "GL_KHR_shader_subgroup_ballot")
+BALLOTS: Final = (
+    "GL_KHR_shader_subgroup_basic",
+    "GL_KHR_shader_subgroup_ballot",
+    "GL_KHR_shader_subgroup_vote",
+)
+"""What shaders need for ballots among the invocations of a subgroup."""
 _SUBGROUP_SIZE: Final = 0x9532  # GL_SUBGROUP_SIZE_KHR
 _SCAN_GROUP: Final = 256
 ARGUMENTS: Final = 16
@@ -102,7 +107,7 @@ class RadixSort:
         extensions: tuple[str, ...] = ()
         if plan.subgroups:
             defines |= {"SUBGROUPS": plan.subgroups}
-            extensions = _BALLOTS
+            extensions = BALLOTS
         self._scatter = objects.Program("radix_scatter.comp", defines=defines, extensions=extensions)
         self._tallies, self._totals = objects.Buffer(), objects.Buffer()
         self._scratch = objects.Buffer(), objects.Buffer()

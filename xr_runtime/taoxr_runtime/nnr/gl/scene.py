@@ -86,7 +86,7 @@ class GlScene:
         trace: list[str] = []
         self.uploaded = 0
         if any(self._dirty):
-            with gl.borrowed():
+            with gl.borrowed_for_compute():
                 for i, (step, kernel) in enumerate(self._steps):
                     if self._dirty[i]:
                         self._run(step, kernel)

@@ -43,6 +43,7 @@ class Skinning(Node):
             raise reader.fail("tensors.bone_weights", "must be at least 0 and sum to 1 in each row")
         self.bone_indices, self.bone_weights = index, weights
         self.levels = _levels(self.parents)
+        self._jumps = _jumps(self.parents)
         # Dense [B, V]: a matrix product over all bones takes less time than gathering the few that count.
         self.dense: F32 = np.zeros((bones, vertices), np.float32)
         np.add.at(self.dense, (index, np.arange(vertices)[:, None]), weights)
@@ -53,20 +54,19 @@ class Skinning(Node):
 
     def bone_transforms(self, pose: F64, root: F64) -> F64:
         """Transforms from rest to posed [B, 3, 4] for rotations [B, 4] (xyzw) and a translation [3]."""
-        local = rotations(pose)
+        # Each bone turns about its own head, after all that its ancestors do. A round doubles how many of
+        # these are taken in, so that as many rounds as the depth has bits take in all.
+        count = len(self.heads)
+        turned = np.zeros((count + 1, 4, 4))
+        turned[:, 3, 3] = 1
+        turned[count] = np.eye(4)
+        turned[:count, :3, :3] = turns = rotations(pose)
         heads = self.heads.astype(np.float64)
-        result = np.empty((len(local), 3, 4))
-        for level in self.levels:
-            parents, head = self.parents[level], heads[level]
-            if parents[0] < 0:
-                turn, moved = local[level], head + root
-            else:
-                parent = result[parents]
-                turn = parent[:, :, :3] @ local[level]
-                moved = (parent[:, :, :3] @ head[:, :, None])[:, :, 0] + parent[:, :, 3]
-            result[level, :, :3] = turn
-            result[level, :, 3] = moved - (turn @ head[:, :, None])[:, :, 0]
-        return result
+        turned[:count, :3, 3] = heads - (turns @ heads[:, :, None])[:, :, 0]
+        turned[:count, :3, 3][self.parents < 0] += root
+        for ancestors in self._jumps:
+            turned = turned[ancestors] @ turned
+        return np.ascontiguousarray(turned[:count, :3])
 
     def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
         """See `Node.evaluate`."""
@@ -103,6 +103,17 @@ def rotations(quaternions: F64) -> F64:
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
     return np.moveaxis(np.array(rows), 2, 0)
+
+
+def _jumps(parents: np.ndarray[Any, np.dtype[np.intp]]) -> list[Any]:
+    """For 1, 2, 4, ... steps each bone's ancestor [B + 1]; B stands for none."""
+    count = len(parents)
+    ancestors = np.append(np.where(parents < 0, count, parents), count)
+    jumps: list[Any] = []
+    while (ancestors < count).any():
+        jumps.append(ancestors)
+        ancestors = ancestors[ancestors]
+    return jumps
 
 
 def _levels(parents: np.ndarray[Any, np.dtype[np.intp]]) -> list[Any]:

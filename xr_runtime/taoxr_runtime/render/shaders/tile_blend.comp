@@ -1,6 +1,7 @@
 #version 450
 // One workgroup per tile: blends its splats front to back in registers, ROWS pixels of a column per invocation,
-// and stops where nothing behind shows.
+// and stops where nothing behind shows. With SUBGROUPS of 32 each takes a block of the tile, and looks first which
+// of the tile's splats touch that block, one invocation for each splat.
 #include "tiling.glsl"
 const uint GROUP = uint(TILE_WIDTH * TILE_HEIGHT / ROWS);
 layout(local_size_x = TILE_WIDTH * TILE_HEIGHT / ROWS) in;
@@ -24,12 +25,35 @@ shared vec4 batch_color[GROUP];  // rgb
 shared vec2 batch_center[GROUP];
 shared uint open_pixels;
 
+void blend(uint k, vec2 pixel, inout vec4 sum[ROWS], inout float clearest) {
+    vec4 form = batch_form[k];
+    vec3 color = batch_color[k].rgb;
+    vec2 offset = pixel - batch_center[k];
+    float across = form.w - form.x * offset.x * offset.x, mixed = form.y * offset.x;
+    clearest = 0.0;
+    for (int r = 0; r < ROWS; ++r) {
+        float exponent = across - offset.y * (mixed + form.z * offset.y);
+        if (exponent >= LOG2_MIN_ALPHA) {
+            float weight = exp2(exponent) * sum[r].w;
+            sum[r].rgb += weight * color;
+            sum[r].w -= weight;
+        }
+        offset.y += 1.0;
+        clearest = max(clearest, sum[r].w);
+    }
+}
+
 void main() {
     uint local = gl_LocalInvocationIndex, tile = gl_WorkGroupID.x;
+#ifdef SUBGROUPS
+    uint block = gl_SubgroupID, lane = gl_SubgroupInvocationID;
+#else
+    uint block = local / 32u, lane = local % 32u;
+#endif
     // Blocks 8 wide, so that invocations that run together see about the same splats.
     const uint blocks = uint(TILE_WIDTH) / 8u;
-    uint column = local % 8u + 8u * ((local / 32u) % blocks), row = (local % 32u) / 8u + 4u * (local / (32u * blocks));
-    ivec2 first = ivec2(tile % tiles_across, tile / tiles_across) * TILE + ivec2(column, row * ROWS);
+    ivec2 corner = ivec2(tile % tiles_across, tile / tiles_across) * TILE + ivec2(8u * (block % blocks), 4u * ROWS * (block / blocks));
+    ivec2 first = corner + ivec2(lane % 8u, lane / 8u * ROWS);
     vec2 pixel = vec2(first) + 0.5;
     vec4 sum[ROWS];  // premultiplied colour; in w what still shines through
     for (int r = 0; r < ROWS; ++r) sum[r] = vec4(0.0, 0.0, 0.0, 1.0);
@@ -49,22 +73,17 @@ void main() {
         barrier();
         if (open_pixels == 0u) break;
         uint size = min(GROUP, end - begin);
-        for (uint k = 0u; k < size && clearest > OPAQUE; ++k) {
-            vec4 form = batch_form[k];
-            vec2 offset = pixel - batch_center[k];
-            float across = form.w - form.x * offset.x * offset.x, mixed = form.y * offset.x;
-            clearest = 0.0;
-            for (int r = 0; r < ROWS; ++r) {
-                float exponent = across - offset.y * (mixed + form.z * offset.y);
-                if (exponent >= LOG2_MIN_ALPHA) {
-                    float weight = exp2(exponent) * sum[r].w;
-                    sum[r].rgb += weight * batch_color[k].rgb;
-                    sum[r].w -= weight;
-                }
-                offset.y += 1.0;
-                clearest = max(clearest, sum[r].w);
-            }
+#ifdef SUBGROUPS
+        vec2 low = vec2(corner) + 0.5, high = low + vec2(7.0, 4.0 * ROWS - 1.0);
+        for (uint k = 0u; k < size && subgroupAny(clearest > OPAQUE); k += 32u) {
+            uint own = min(k + lane, size - 1u);
+            float least = least_growth(batch_form[own], low - batch_center[own], high - batch_center[own]);
+            bool near = k + lane < size && least <= (batch_form[own].w - LOG2_MIN_ALPHA) * 1.001;
+            for (uint touching = subgroupBallot(near).x; touching != 0u; touching &= touching - 1u) blend(k + findLSB(touching), pixel, sum, clearest);
         }
+#else
+        for (uint k = 0u; k < size && clearest > OPAQUE; ++k) blend(k, pixel, sum, clearest);
+#endif
         barrier();
     }
     ivec2 size = imageSize(picture);

@@ -12,21 +12,19 @@ struct Footprint {
 const float LOG2_MIN_ALPHA = -7.9943534;
 const ivec2 TILE = ivec2(TILE_WIDTH, TILE_HEIGHT);
 
-// Least that log2(1 / alpha) grows by at the centres of a tile's pixels.
-float least_growth(Footprint f, ivec2 tile) {
-    vec2 low = vec2(tile * TILE) + 0.5 - f.center;
-    vec2 high = low + vec2(TILE - 1);
+// Least that log2(1 / alpha) grows by between two corners, relative to the centre; form: xx, 2 xy, yy.
+float least_growth(vec4 form, vec2 low, vec2 high) {
     vec2 near = clamp(vec2(0.0), low, high);
     if (near == vec2(0.0)) return 0.0;
     float least = 1e30;
     // The least of a convex form lies on an edge that faces the centre.
     if (near.x != 0.0) {
-        float y = clamp(-f.form_xy * near.x / f.form_yy, low.y, high.y);
-        least = f.form_xx * near.x * near.x + y * (2.0 * f.form_xy * near.x + f.form_yy * y);
+        float y = clamp(-0.5 * form.y * near.x / form.z, low.y, high.y);
+        least = form.x * near.x * near.x + y * (form.y * near.x + form.z * y);
     }
     if (near.y != 0.0) {
-        float x = clamp(-f.form_xy * near.y / f.form_xx, low.x, high.x);
-        least = min(least, f.form_yy * near.y * near.y + x * (2.0 * f.form_xy * near.y + f.form_xx * x));
+        float x = clamp(-0.5 * form.y * near.y / form.x, low.x, high.x);
+        least = min(least, form.z * near.y * near.y + x * (form.y * near.y + form.x * x));
     }
     return least;
 }
@@ -39,5 +37,7 @@ ivec4 tile_box(Footprint f, ivec2 tiles) {
 }
 
 bool touches(Footprint f, ivec2 tile) {
-    return least_growth(f, tile) <= (f.peak - LOG2_MIN_ALPHA) * 1.001;
+    vec2 low = vec2(tile * TILE) + 0.5 - f.center;
+    vec4 form = vec4(f.form_xx, 2.0 * f.form_xy, f.form_yy, 0.0);
+    return least_growth(form, low, low + vec2(TILE - 1)) <= (f.peak - LOG2_MIN_ALPHA) * 1.001;
 }
