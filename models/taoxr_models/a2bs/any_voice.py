@@ -23,7 +23,7 @@ Rows = NDArray[np.float64]
 
 _INDEX: Final = {row.name: i for i, row in enumerate(TABLE)}
 # Sound, and between which probabilities its hold sets in; closure has the last word.
-_HOLDS: Final = (("f", 0.3, 0.6), ("p", 0.25, 0.5))
+_HOLDS: Final = (("f", 0.2, 0.45), ("p", 0.3, 0.6))
 _REST: Final = (0.4, 0.75)
 # Stops are silent too: the face goes to rest once silence has lasted, over as many frames again.
 _REST_AFTER: Final = 4
