@@ -9,11 +9,10 @@ from taoxr.engine import Llm
 from taoxr.errors import InvalidInputError
 from taoxr_models.catalog import default_model, verified
 from taoxr_models.llm.chat import ChatModel, Finished, Started, Step, Text
-from taoxr_models.llm.prompt import CONTEXT_TOKENS
 from taoxr_models.llm.reader import ModelCall
 from taoxr_models.llm.sampling import Sampling
+from taoxr_models.llm.settings import DEFAULT_CONTEXT
 from taoxr_models.llm.template import Call, Message, Tool
-from taoxr_models.llm.vocabulary import read_vocabulary
 
 pytestmark = pytest.mark.models
 
@@ -131,9 +130,9 @@ def test_any_text_can_be_asked(chat: ChatModel) -> None:
 
 
 def test_emoji_come_whole(chat: ChatModel) -> None:
-    vocabulary = read_vocabulary(verified(default_model("llm")))
+    pieces = chat._vocabulary.pieces
     ids = chat._llm.encode("Hi 😀!")
-    assert b"".join(vocabulary.pieces[i] for i in ids).decode() == "Hi 😀!"
+    assert b"".join(pieces[i] for i in ids).decode() == "Hi 😀!"
     assert len(ids) >= 4  # the emoji takes several tokens, so cutting it is possible
 
 
@@ -149,7 +148,7 @@ def test_long_conversations_lose_their_oldest_turns(chat: ChatModel) -> None:
     prompt = chat.prompt(talk, 100)
     assert prompt.dropped_messages > 0
     assert prompt.dropped_messages % 2 == 0  # goes on with a question
-    assert len(prompt.ids) <= (CONTEXT_TOKENS - 100) // 2
+    assert len(prompt.ids) <= (DEFAULT_CONTEXT - 100) // 2
     # The next turn keeps the same beginning, so that the cache can be reused.
     longer = chat.prompt([*talk, Message("assistant", "Now it is dry."), Message("user", "Good.")], 100)
     assert longer.dropped_messages == prompt.dropped_messages

@@ -96,3 +96,13 @@ def test_says_when_a_call_is_being_written() -> None:
     ):
         reader.feed(piece)
         assert reader.in_call is inside
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_a_stop_text_ends_the_answer_and_is_not_said(size: int) -> None:
+    answer, said = "One. Us: and User: no", ""
+    reader = AnswerReader(stops=("User:", "###"))
+    for at in range(0, len(answer), size):
+        said += reader.feed(answer[at : at + size])
+    assert said + reader.finish() == "One. Us: and "
+    assert reader.stopped

@@ -32,12 +32,17 @@ def test_any_bytes_give_text(pieces: list[bytes]) -> None:
 def _write(folder: Path, vocabulary: bytes, head: bytes) -> Path:
     (folder / "vocab.bin").write_bytes(vocabulary)
     (folder / "tokenizer.mtok").write_bytes(head)
+    (folder / "config.json").write_text('{"tokenizer_file": "tokenizer.mtok"}')
     return folder
+
+
+def _read(folder: Path) -> Vocabulary:
+    return read_vocabulary(folder, 4, [b"<end>", b"a", b"<0x0A>", b"\xc3"].__getitem__)
 
 
 def test_reading(tmp_path: Path) -> None:
     data = b"".join(len(p).to_bytes(2, "little") + p for p in (b"<end>", b"a", b"\xc3", b""))
-    found = read_vocabulary(_write(tmp_path, data, b"430 4\n1 1 0\n0 0\n\x00binary"))
+    found = _read(_write(tmp_path, data, b"430 4\n1 1 0\n0 0\n\x00binary"))
     assert found.pieces == (b"<end>", b"a", b"\xc3", b"")
     assert found.specials == found.stops == frozenset({0})
 
@@ -54,9 +59,17 @@ def test_reading(tmp_path: Path) -> None:
 )
 def test_other_forms_are_refused(tmp_path: Path, vocabulary: bytes, head: bytes) -> None:
     with pytest.raises(ModelError):
-        read_vocabulary(_write(tmp_path, vocabulary, head))
+        _read(_write(tmp_path, vocabulary, head))
 
 
 def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot read"):
-        read_vocabulary(tmp_path)
+        _read(tmp_path)
+
+
+def test_without_our_file_the_engine_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "tokenizer.txt").write_text("430 3\n1 1 0\n0 0\n")
+    found = _read(tmp_path)
+    assert found.pieces == (b"<end>", b"a", b"\n", b"\xc3")
+    assert found.specials == found.stops == frozenset({0})

@@ -1,12 +1,11 @@
 """A conversation on one KV cache: prefix reuse, prefill in steps, decoding token by token."""
 
-import json
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,8 @@ from taoxr_models.llm.choice import ToolChooser
 from taoxr_models.llm.prompt import Choice, Prompt, PromptMaker
 from taoxr_models.llm.reader import MARKS, AnswerReader, ModelCall
 from taoxr_models.llm.sampling import Sampler, Sampling
-from taoxr_models.llm.template import Message, Tool, read_template
+from taoxr_models.llm.settings import read_settings
+from taoxr_models.llm.template import Message, Template, Tool, read_template
 from taoxr_models.llm.vocabulary import TextDecoder, read_vocabulary
 
 DEFAULT_ANSWER_TOKENS: Final = 160
@@ -69,17 +69,34 @@ class ChatModel:
     Args:
         folder: The model's folder (verified).
         memory: See `taoxr.engine.llm.Llm`.
+
+    Attributes:
+        sampling: What the model's folder wants the sampler to do.
+        max_tokens: Most tokens of an answer that it wants; 0: it says nothing.
+
+    Raises:
+        ModelError: The folder lacks something or asks for what cannot be done.
     """
 
-    def __init__(self, folder: Path, *, memory: Memory = "low") -> None:
-        self._vocabulary = read_vocabulary(folder)
-        self._llm = Llm(folder, len(self._vocabulary.pieces), memory=memory)
-        template = read_template(folder)
-        calls_itself = template.knows_tools or _hidden_size(folder) >= _CALLING_HIDDEN_SIZE
-        self._prompts = PromptMaker(self._llm, template, calls_itself=calls_itself)
-        self._chooser = ToolChooser(self._llm, self._vocabulary, template)
+    def __init__(self, folder: Path, *, memory: Memory | None = None) -> None:
+        settings = read_settings(folder)
+        self._llm = Llm(folder, memory=memory)
+        self._vocabulary = read_vocabulary(folder, self._llm.vocabulary, self._llm.piece)
+        self._stops = settings.stops
+        self.sampling = settings.sampling
+        self.max_tokens = settings.max_tokens
+        template = read_template(folder, self._llm)
+        self._chooser: ToolChooser | None = None
+        # The engine's own templates cannot be taken apart as a choice needs it.
+        small = settings.hidden_size < _CALLING_HIDDEN_SIZE
+        if small and isinstance(template, Template) and not template.knows_tools:
+            self._chooser = ToolChooser(self._llm, self._vocabulary, template)
+        self._prompts = PromptMaker(
+            self._llm, template, settings.context_tokens, calls_itself=self._chooser is None
+        )
         marks = {i for i in self._vocabulary.specials if self._vocabulary.pieces[i].decode("utf-8") in MARKS}
-        self._banned = tuple(self._vocabulary.specials - self._vocabulary.stops - marks)
+        empty = {i for i, piece in enumerate(self._vocabulary.pieces) if not piece}
+        self._banned = tuple((self._vocabulary.specials | empty) - self._vocabulary.stops - marks)
         self._call_tokens = tuple(i for i in marks if self._vocabulary.pieces[i] == _CALL_MARK)
         question = self.prompt([Message("user", "")]).ids
         last_end = max((i for i, t in enumerate(question) if t in self._vocabulary.stops), default=0)
@@ -141,7 +158,7 @@ class ChatModel:
         banned = self._banned if calls else (*self._banned, *self._call_tokens)
         sampler = Sampler(sampling, banned, self._answers(prompt.ids))
         decoder = TextDecoder(self._vocabulary)
-        reader = AnswerReader(thinking=prompt.thinking)
+        reader = AnswerReader(thinking=prompt.thinking, stops=self._stops)
         reason, count = "length", 0
         while count < max_tokens:
             # Arguments are copied, not made up: a penalty for repeating would spoil them.
@@ -152,7 +169,8 @@ class ChatModel:
             count += 1
             if text := reader.feed(decoder.push(token)):
                 yield Text(text)
-            if reader.call is not None:
+            if reader.call is not None or reader.stopped:
+                reason = "stop"
                 break
             # Kept in the cache even for the last one: the next prompt will contain it.
             logits = self._llm.feed([token])
@@ -169,6 +187,7 @@ class ChatModel:
         self._llm.rewind(reused)
         if reused < choice.head:
             yield from self._prefill(prompt.ids[reused : choice.head])
+        assert self._chooser is not None  # else no prompt has a choice
         return (yield from self._chooser.choose(choice.request, choice.tools))
 
     def _answers(self, ids: Sequence[int]) -> list[Sequence[int]]:
@@ -204,11 +223,6 @@ class ChatModel:
             at += len(chunk)
             yield None
         return self._llm.feed(ids[body:])
-
-
-def _hidden_size(folder: Path) -> int:
-    described: dict[str, Any] = json.loads((folder / "llm_config.json").read_text("utf-8"))
-    return int(described.get("hidden_size", 0))
 
 
 def _common_length(a: Sequence[int], b: Sequence[int]) -> int:

@@ -8,10 +8,8 @@ from typing import Final
 from taoxr.engine import Llm
 from taoxr.errors import InvalidInputError
 from taoxr_models.llm.choice import in_short, result_in_words
-from taoxr_models.llm.template import Message, Template, Tool, call_text
+from taoxr_models.llm.template import EngineTemplate, Message, Template, Tool, call_text
 
-# Prompt and answer together. SmolLM2 knows 8192, but a CPU reads 2048 in 6 s when nothing can be reused.
-CONTEXT_TOKENS: Final = 2048
 MAX_MESSAGES: Final = 1000
 MAX_MESSAGE_CHARS: Final = 8000
 # Marks, role name and the template's own system message share out to less than this per message.
@@ -61,12 +59,16 @@ class PromptMaker:
     Args:
         llm: Knows the tokens.
         template: The model's chat template.
+        context_tokens: Prompt and answer together.
         calls_itself: Whether the model can call tools when it is told of them; see `choice` if not.
     """
 
-    def __init__(self, llm: Llm, template: Template, *, calls_itself: bool) -> None:
+    def __init__(
+        self, llm: Llm, template: Template | EngineTemplate, context_tokens: int, *, calls_itself: bool
+    ) -> None:
         self._llm = llm
         self._template = template
+        self._context_tokens = context_tokens
         self._calls_itself = calls_itself
         self._dropped = 0
         self._costs: dict[str, int] = {}
@@ -92,7 +94,7 @@ class PromptMaker:
     def _make(self, messages: list[Message], answer_tokens: int, tools: Sequence[Tool]) -> Prompt:
         first = 1 if messages[0].role == "system" else 0
         costs = [self._cost(i, m) for i, m in enumerate(messages)]
-        room = CONTEXT_TOKENS - answer_tokens - sum(costs[:first]) - self._tools_cost(tools)
+        room = self._context_tokens - answer_tokens - sum(costs[:first]) - self._tools_cost(tools)
         self._dropped = _dropped(messages[first:], costs[first:], room, self._dropped)
         text = self._template.render([*messages[:first], *messages[first + self._dropped :]], tools)
         return Prompt(tuple(self._llm.encode(text)), self._dropped, text.rstrip().endswith("<think>"))

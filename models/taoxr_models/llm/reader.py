@@ -12,6 +12,7 @@ The first call ends the answer: what it brings may change everything after it.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -24,7 +25,6 @@ _PARTS: Final = {
 }
 # Marks that a model must be able to write although its tokenizer calls them special.
 MARKS: Final = frozenset(text for pair in _PARTS.items() for text in pair if text)
-_OPENING: Final = re.compile("|".join(re.escape(mark) for mark in _PARTS))
 _SHOWN_CHARS: Final = 500
 
 
@@ -48,16 +48,21 @@ class AnswerReader:
 
     Args:
         thinking: Whether the prompt has opened a thought already.
+        stops: Texts that end the answer; they are not said.
 
     Attributes:
         call: The call that has ended the answer, if one has.
+        stopped: Whether a stop text has.
     """
 
-    def __init__(self, *, thinking: bool = False) -> None:
+    def __init__(self, *, thinking: bool = False, stops: Sequence[str] = ()) -> None:
         self._text = ""
-        self._part = "<think>" if thinking else ""
+        self._part: str = "<think>" if thinking else ""
         self._said = False
+        self._stops = frozenset(stops)
+        self._opening = re.compile("|".join(re.escape(mark) for mark in (*_PARTS, *stops)))
         self.call: ModelCall | None = None
+        self.stopped = False
 
     @property
     def in_call(self) -> bool:
@@ -68,7 +73,7 @@ class AnswerReader:
         """Takes more of the answer and returns what of it is to be said; "" while that is uncertain."""
         self._text += text
         said = ""
-        while self.call is None:
+        while self.call is None and not self.stopped:
             if self._part:
                 close = _PARTS[self._part]
                 inside, found, rest = self._text.partition(close) if close else (self._text, "", "")
@@ -76,22 +81,30 @@ class AnswerReader:
                     break
                 self._close(inside)
                 self._text = rest
-            elif opening := _OPENING.search(self._text):
+            elif opening := self._opening.search(self._text):
                 said += self._text[: opening.start()]
-                self._part, self._text = opening[0], self._text[opening.end() :]
+                self.stopped = opening[0] in self._stops
+                self._part = "" if self.stopped else str(opening[0])
+                self._text = "" if self.stopped else self._text[opening.end() :]
             else:
-                end = len(self._text) - _begun(self._text)
+                end = len(self._text) - self._begun()
                 said, self._text = said + self._text[:end], self._text[end:]
                 break
         return self._spoken(said)
 
     def finish(self) -> str:
         """The answer is over: returns what is left to say. A call that was not closed is read now."""
-        if self.call is not None or self._part:
+        if self.call is not None or self._part or self.stopped:
             if self.in_call:
                 self._close(self._text)
             return ""
         return self._spoken(self._text)
+
+    def _begun(self) -> int:
+        """Length of the end of the text that may become a mark."""
+        marks = (*_PARTS, *self._stops)
+        text, longest = self._text, min(len(self._text), max(map(len, marks)) - 1)
+        return next((n for n in range(longest, 0, -1) if any(m.startswith(text[-n:]) for m in marks)), 0)
 
     def _spoken(self, text: str) -> str:
         # Blank lines around a thought are not the answer's beginning.
@@ -107,12 +120,6 @@ class AnswerReader:
             self.call = _checked(name.strip(), arguments, inside)
         elif part != "<think>":
             self.call = _read_call(inside)
-
-
-def _begun(text: str) -> int:
-    """Length of the end of `text` that may become an opening mark."""
-    longest = min(len(text), max(map(len, _PARTS)) - 1)
-    return next((n for n in range(longest, 0, -1) if any(m.startswith(text[-n:]) for m in _PARTS)), 0)
 
 
 def _read_call(written: str) -> ModelCall:

@@ -36,21 +36,27 @@ class Question:
     max_tokens: int
 
 
-def checked(request: llm_pb2.GenerateRequest) -> Question:
+def checked(request: llm_pb2.GenerateRequest, model: Sampling, most: int = 0) -> Question:
     """Takes a request apart.
+
+    Args:
+        request: What was asked.
+        model: The model's own wishes, for what the request leaves open.
+        most: The model's own limit of an answer; 0: none.
 
     Raises:
         InvalidInputError: A value is out of range.
     """
-    max_tokens = request.max_tokens or DEFAULT_ANSWER_TOKENS
+    max_tokens = request.max_tokens or min(most or DEFAULT_ANSWER_TOKENS, MAX_ANSWER_TOKENS)
     if not 1 <= max_tokens <= MAX_ANSWER_TOKENS:
         raise InvalidInputError("max_tokens", max_tokens, f"0 (the default) or 1 to {MAX_ANSWER_TOKENS}")
     sampling = Sampling(
-        temperature=request.temperature,
-        top_k=request.top_k or Sampling.top_k,
-        top_p=request.top_p or Sampling.top_p,
-        repetition_penalty=request.repetition_penalty or Sampling.repetition_penalty,
-        seed=request.seed,
+        temperature=request.temperature if request.HasField("temperature") else model.temperature,
+        top_k=request.top_k or model.top_k,
+        top_p=request.top_p or model.top_p,
+        min_p=request.min_p or model.min_p,
+        repetition_penalty=request.repetition_penalty or model.repetition_penalty,
+        seed=request.seed or model.seed,
     )
     tools = [_tool(f"tools[{i}]", tool) for i, tool in enumerate(request.tools)]
     return Question(_messages(request), tools, sampling, max_tokens)

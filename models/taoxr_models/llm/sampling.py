@@ -27,6 +27,8 @@ class Sampling:
         top_k: Only the k likeliest tokens can be drawn.
         top_p: Of these, the fewest whose probabilities sum to at least this (nucleus sampling, Holtzman et
             al. 2019, arXiv:1904.09751).
+        min_p: Only tokens at least this share as likely as the likeliest can be drawn (min-p sampling,
+            Nguyen et al. 2024, arXiv:2407.01082); 0 allows all.
         repetition_penalty: Divides positive logits, multiplies negative ones, of tokens in the answer so
             far (CTRL, Keskar et al. 2019, arXiv:1909.05858); 1 is none.
         seed: The same seed draws the same answer.
@@ -38,6 +40,7 @@ class Sampling:
     temperature: float = 0.0
     top_k: int = 40
     top_p: float = 0.9
+    min_p: float = 0.0
     repetition_penalty: float = 1.1
     seed: int = 0
 
@@ -48,6 +51,8 @@ class Sampling:
             raise InvalidInputError("top_k", self.top_k, "1 to 1000")
         if not 0.0 < self.top_p <= 1.0:
             raise InvalidInputError("top_p", self.top_p, "above 0, at most 1")
+        if not 0.0 <= self.min_p < 1.0:
+            raise InvalidInputError("min_p", self.min_p, "0 to below 1")
         if not (math.isfinite(self.repetition_penalty) and 0.5 <= self.repetition_penalty <= 2.0):
             raise InvalidInputError("repetition_penalty", self.repetition_penalty, "0.5 to 2")
 
@@ -122,6 +127,7 @@ class Sampler:
         weights: NDArray[np.float64] = np.exp((likely - likely[0]) / self._options.temperature)
         cumulative = np.cumsum(weights / np.sum(weights))
         kept = min(int(np.searchsorted(cumulative, self._options.top_p - 1e-12)) + 1, k)
+        kept = min(kept, int(np.count_nonzero(weights >= self._options.min_p)))
         point = self._random.random() * float(cumulative[kept - 1])
         # Rounding may put the point on the last edge.
         return int(ids[min(int(np.searchsorted(cumulative, point, side="right")), kept - 1)])

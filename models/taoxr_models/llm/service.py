@@ -67,7 +67,7 @@ class LlmRole(llm_pb2_grpc.LlmServiceServicer):
             BusyError: Another call runs.
         """
         assert self._chat is not None  # the framework lets no call in before `load` is through
-        question = checked(request)
+        question = checked(request, self._chat.sampling, self._chat.max_tokens)
         max_tokens = question.max_tokens
         async with self._turn():
             prompt = await self._thread.run(self._chat.prompt, question.messages, max_tokens, question.tools)

@@ -21,6 +21,7 @@ import jinja2.meta
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from taoxr.engine import Llm
 from taoxr.errors import ModelError
 
 
@@ -68,11 +69,14 @@ class Message:
     call: Call | None = None
 
 
-def read_template(folder: Path) -> "Template":
-    """The chat template of a model's folder: ``jinja`` in its ``llm_config.json``.
+def read_template(folder: Path, llm: Llm) -> "Template | EngineTemplate":
+    """The chat template of a model's folder.
+
+    It is ``jinja`` in ``llm_config.json``; without that the engine renders, which also knows the templates
+    of older exports (``user_prompt_template`` and the like).
 
     Raises:
-        ModelError: There is none, or it is no template.
+        ModelError: It is no template.
     """
     path = folder / "llm_config.json"
     try:
@@ -80,7 +84,7 @@ def read_template(folder: Path) -> "Template":
     except (OSError, ValueError) as error:
         raise ModelError(f"cannot read {path}: {error}") from error
     if "chat_template" not in jinja:
-        raise ModelError(f"{path} holds no chat template: it needs `jinja` with `chat_template`")
+        return EngineTemplate(llm)
     return Template(jinja["chat_template"], jinja.get("bos") or "", jinja.get("eos") or "")
 
 
@@ -136,6 +140,23 @@ class Template:
             )
         except (jinja2.TemplateError, TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise ModelError(f"the model's chat template refuses the conversation: {error}") from error
+
+
+class EngineTemplate:
+    """A chat template that only the engine knows.
+
+    Args:
+        llm: The engine.
+    """
+
+    knows_tools = False
+
+    def __init__(self, llm: Llm) -> None:
+        self._llm = llm
+
+    def render(self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, answer: bool = True) -> str:
+        """As `Template.render`; the engine always goes on up to where the answer starts."""
+        return self._llm.render([(m.role, m.content) for m in in_words(messages, tools)])
 
 
 _TOOLS_TEXT: Final = """

@@ -3,16 +3,14 @@
 from collections.abc import Iterator
 from importlib.metadata import requires
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from taoxr.doctor import Entry, fail, ok
 from taoxr.engine._mnn import mnn
+from taoxr.engine.backends import BACKENDS, has_backend
 from taoxr.paths import cache_dir
-
-# The names that MNN's runtime configuration knows.
-_BACKENDS: Final = ("CPU", "CUDA", "OPENCL", "OPENGL", "VULKAN", "METAL", "TRT")
 
 
 def checks() -> Iterator[Entry]:
@@ -33,16 +31,10 @@ def checks() -> Iterator[Entry]:
         hint = f"{_reinstall()}; if it stays so, report your processor"
         yield fail("MNN", f"{M.version()} loads, but squares {values} to {squares}", hint)
         return
-    there = [name for name in _BACKENDS if _has(M, name)]
+    there = [name for name in BACKENDS if has_backend(name)]
     yield ok("MNN", f"{M.version()}{copy}; back ends: {', '.join(there)}; models run on the CPU")
 
 
 def _reinstall() -> str:
     (need,) = (text for text in requires("taoxr") or () if text.lower().startswith("mnn"))
     return f"pip install --force-reinstall --no-deps {need}"
-
-
-def _has(M: Any, backend: str) -> bool:
-    # One runtime per configuration; the second value tells for each whether it is what was asked for.
-    _, exact = M.Interpreter.createRuntime(({"backend": backend, "numThread": 1},))
-    return bool(exact[0])

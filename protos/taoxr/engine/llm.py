@@ -5,6 +5,7 @@ wrapper uses ``forward`` only, so that the caller samples, and can stop, between
 """
 
 import importlib
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,18 +30,26 @@ class Llm:
 
     Args:
         folder: Holds ``config.json`` and what it names. Verify the files first: MNN crashes on damaged ones.
-        vocabulary: Number of token ids; ids outside of it crash MNN.
-        memory: ``"low"`` computes in int8; ``"normal"`` in float32, more exact, half as fast, 600 MB.
+        vocabulary: Number of token ids; None asks the engine.
+        memory: ``"low"`` computes in int8; ``"normal"`` in float32, more exact, half as fast, 600 MB for 135
+            million parameters. None: as ``config.json`` says, or low.
         threads: Threads for one call.
+
+    Attributes:
+        vocabulary: Number of token ids.
 
     Raises:
         ModelError: MNN cannot load the folder.
     """
 
-    def __init__(self, folder: Path, vocabulary: int, *, memory: Memory = "low", threads: int = 1) -> None:
+    def __init__(
+        self, folder: Path, vocabulary: int | None = None, *, memory: Memory | None = None, threads: int = 1
+    ) -> None:
         config = folder / "config.json"
-        if not config.is_file():
-            raise ModelError(f"model file {config} is missing")
+        try:
+            wanted = json.loads(config.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"cannot read {config}: {error}") from error
         mnn()
         # `from MNN import llm` would give the C module of the same name.
         created: Any = importlib.import_module("MNN.llm").create(str(config))
@@ -48,9 +57,9 @@ class Llm:
         created.set_config(
             {
                 "thread_num": threads,
-                "memory": memory,
-                "dynamic_option": 2,
-                "precision": "low",
+                "memory": memory or wanted.get("memory", "low"),
+                "dynamic_option": wanted.get("dynamic_option", 2),
+                "precision": wanted.get("precision", "low"),
                 "reuse_kv": True,
             }
         )
@@ -59,7 +68,9 @@ class Llm:
         if not self._core.load():
             raise ModelError(f"MNN cannot load the language model in {folder}")
         self._core.generate_init()
-        self._vocabulary = vocabulary
+        # Ids outside of it crash the engine.
+        self.vocabulary = vocabulary or np.array(self._core.forward([0]).read()).size
+        self._core.reset()
         self._tokens: list[int] = []
         self._held = 0  # tokens in MNN's cache; the rest of a rewind happens with the next feed
 
@@ -88,6 +99,14 @@ class Llm:
         """
         turns = [{"role": r, "content": _plain(c)} for r, c in messages]
         return str(self._chat.apply_chat_template(turns))
+
+    def piece(self, token: int) -> bytes:
+        """What a token stands for; may be part of a character, and is empty for an id without a text."""
+        try:
+            text: str = self._core.tokenizer_decode(token)
+        except UnicodeDecodeError as error:
+            return bytes(error.object)
+        return text.encode()
 
     def rewind(self, length: int) -> None:
         """Forgets all but the first ``length`` tokens of the cache.
@@ -134,8 +153,8 @@ class Llm:
             self._chat.set_config({"all_logits": False})
 
     def _forward(self, ids: Sequence[int], rows: int = 1) -> NDArray[np.float32]:
-        if not ids or min(ids) < 0 or max(ids) >= self._vocabulary:
-            raise InvalidInputError("ids", list(ids)[:8], f"one or more ids from 0 to {self._vocabulary - 1}")
+        if not ids or min(ids) < 0 or max(ids) >= self.vocabulary:
+            raise InvalidInputError("ids", list(ids)[:8], f"one or more ids from 0 to {self.vocabulary - 1}")
         if not self._tokens:
             self._core.reset()
         elif len(self._tokens) < self._held:
@@ -145,13 +164,13 @@ class Llm:
             self._core.generate_init()
         result: Any = self._core.forward(list(ids))
         logits = np.array(result.read(), dtype=np.float32, copy=True)
-        if logits.size != rows * self._vocabulary:
+        if logits.size != rows * self.vocabulary:
             self._tokens.clear()
-            expected = rows * self._vocabulary
+            expected = rows * self.vocabulary
             raise ModelError(f"the language model gave {logits.size} logits, expected {expected}")
         self._tokens.extend(ids)
         self._held = len(self._tokens)
-        return logits.reshape(rows, self._vocabulary)
+        return logits.reshape(rows, self.vocabulary)
 
 
 def _plain(text: str) -> str:

@@ -35,6 +35,8 @@ TEXTS = [
     CHAT,
 ]
 
+BIASED = ("attn_q", "attn_k", "attn_v")
+
 Floats = NDArray[np.float32]
 
 
@@ -51,12 +53,14 @@ class Llama:
     theta: float
     epsilon: float
     tied: bool
+    qwen2: bool = False
 
 
 SMOLLM2 = Llama(30, 576, 9, 3, 1536, 49152, 100000.0, 1e-5, tied=True)
 SMALL = [
     Llama(2, 64, 2, 1, 128, 320, 10000.0, 1e-6, tied=True),
     Llama(3, 96, 3, 3, 160, 300, 500000.0, 1e-5, tied=False),
+    Llama(2, 64, 4, 2, 96, 300, 1000000.0, 1e-6, tied=True, qwen2=True),
 ]
 
 
@@ -86,6 +90,9 @@ def read_weights(path: Path, llama: Llama) -> dict[str, Floats]:
         at += 8 * blocks
         decoded = scale[:, None] * values[indexes].reshape(blocks, 32) + zero[:, None]
         weights[name] = decoded.reshape(rows, columns)
+        if llama.qwen2 and name.split(".")[-2] in BIASED:
+            weights[name.replace("weight", "bias")] = data[at : at + 4 * rows].view("<f4")
+            at += 4 * rows
 
     for layer in range(llama.layers):
         norm(f"blk.{layer}.attn_norm.weight")
@@ -107,7 +114,7 @@ def forward(weights: dict[str, Floats], llama: Llama, ids: list[int]) -> NDArray
     n, size = len(ids), llama.hidden // llama.heads
 
     def linear(x: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-        return x @ weights[name].astype(np.float64).T
+        return x @ weights[name].astype(np.float64).T + weights.get(name.replace("weight", "bias"), 0.0)
 
     def norm(x: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         return x / np.sqrt((x**2).mean(-1, keepdims=True) + llama.epsilon) * weights[name]
@@ -266,7 +273,7 @@ def test_tokens_of_any_text_are_its_bytes(folder: Path, vocabulary: list[bytes],
     )
 
 
-@pytest.mark.parametrize("llama", SMALL, ids=["tied", "untied"])
+@pytest.mark.parametrize("llama", SMALL, ids=["tied", "untied", "qwen2"])
 def test_other_shapes_convert_right(llama: Llama, tmp_path: Path) -> None:
     source, target = tmp_path / "small.gguf", tmp_path / "small"
     target.mkdir()
@@ -281,10 +288,11 @@ def test_other_shapes_convert_right(llama: Llama, tmp_path: Path) -> None:
     assert divergence(reference, logits) < KL_TOLERANCE
 
 
-def small_gguf(llama: Llama, architecture: str = "llama") -> bytes:
+def small_gguf(llama: Llama, architecture: str = "") -> bytes:
     """A GGUF file of random blocks: Q4_1 layers, Q8_0 embedding, byte tokens only."""
     random = np.random.default_rng(0)
     size = llama.hidden // llama.heads
+    arch = architecture or ("qwen2" if llama.qwen2 else "llama")
 
     def string(text: str) -> bytes:
         return struct.pack("<Q", len(text.encode())) + text.encode()
@@ -302,16 +310,16 @@ def small_gguf(llama: Llama, architecture: str = "llama") -> bytes:
     letters[:52] = [chr(c) for c in (*range(0x41, 0x5B), *range(0x61, 0x7B))]
     tokens = [*letters, "<|x|>", "<|im_start|>", "<|im_end|>"]
     pairs: dict[str, object] = {
-        "general.architecture": architecture,
-        "llama.block_count": llama.layers,
-        "llama.embedding_length": llama.hidden,
-        "llama.feed_forward_length": llama.feed_forward,
-        "llama.attention.head_count": llama.heads,
-        "llama.attention.head_count_kv": llama.kv_heads,
-        "llama.rope.freq_base": llama.theta,
-        "llama.attention.layer_norm_rms_epsilon": llama.epsilon,
+        "general.architecture": arch,
+        f"{arch}.block_count": llama.layers,
+        f"{arch}.embedding_length": llama.hidden,
+        f"{arch}.feed_forward_length": llama.feed_forward,
+        f"{arch}.attention.head_count": llama.heads,
+        f"{arch}.attention.head_count_kv": llama.kv_heads,
+        f"{arch}.rope.freq_base": llama.theta,
+        f"{arch}.attention.layer_norm_rms_epsilon": llama.epsilon,
         "tokenizer.ggml.model": "gpt2",
-        "tokenizer.ggml.pre": "smollm",
+        "tokenizer.ggml.pre": "qwen2" if llama.qwen2 else "smollm",
         "tokenizer.ggml.tokens": tokens,
         "tokenizer.ggml.token_type": [1] * (llama.vocabulary - 3) + [3] * 3,
         "tokenizer.ggml.merges": ["B c"],
@@ -345,6 +353,11 @@ def small_gguf(llama: Llama, architecture: str = "llama") -> bytes:
             f"blk.{layer}.ffn_up.weight": matrix(llama.feed_forward, llama.hidden),
             f"blk.{layer}.ffn_down.weight": matrix(llama.hidden, llama.feed_forward),
         }
+    if llama.qwen2:
+        for name, (_, dims, _) in list(tensors.items()):
+            if name.split(".")[-2] in BIASED:
+                bias = random.normal(0, 0.3, dims[1]).astype("<f4")
+                tensors[name.replace("weight", "bias")] = 0, [dims[1]], bias.tobytes()
     if not llama.tied:
         tensors["output.weight"] = matrix(llama.vocabulary, llama.hidden, 8)
     header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs))
@@ -367,6 +380,6 @@ def test_cut_short_gguf_is_refused(share: float, tmp_path: Path) -> None:
 
 def test_other_architecture_is_refused_by_name(tmp_path: Path) -> None:
     source = tmp_path / "other.gguf"
-    source.write_bytes(small_gguf(SMALL[0], "qwen2"))
-    with pytest.raises(ModelError, match="qwen2"):
+    source.write_bytes(small_gguf(SMALL[0], "gemma3"))
+    with pytest.raises(ModelError, match="gemma3"):
         convert_llama(source, tmp_path)

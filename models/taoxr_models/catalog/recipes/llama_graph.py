@@ -1,4 +1,4 @@
-"""The graph of a plain Llama for MNN's LLM engine, as the JSON that MNN's converter compiles.
+"""The graph of a plain Llama, or of a Qwen2, for MNN's LLM engine, as the JSON that MNN's converter compiles.
 
 The graph holds no weights: each layer norm and linear layer carries the offsets of its data in
 ``llm.mnn.weight`` (``external``). What the engine expects of it was measured on MNN 3.6.1: inputs
@@ -6,7 +6,8 @@ The graph holds no weights: each layer norm and linear layer carries the offsets
 ``logits_index``; outputs ``logits`` and ``hidden_states``; one `Attention` op per layer, which keeps
 the KV cache itself.
 
-Architecture: Touvron et al. 2023, "LLaMA"; rotary embedding: Su et al. 2021, "RoFormer".
+Architecture: Touvron et al. 2023, "LLaMA"; rotary embedding: Su et al. 2021, "RoFormer". Qwen2 (Yang et
+al. 2024) has biases on query, key and value besides, and llama.cpp leaves its rows in their order.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ _END: Final = 1 << 30  # "up to the end" of a slice
 
 @dataclass(frozen=True)
 class Shape:
-    """What distinguishes one plain Llama from another, besides its weights."""
+    """What distinguishes one such model from another, besides its weights."""
 
     layers: int
     hidden: int
@@ -34,6 +35,7 @@ class Shape:
     rope_theta: float
     epsilon: float
     tied: bool
+    qwen2: bool = False
 
     @property
     def head(self) -> int:
@@ -45,34 +47,33 @@ class Shape:
         """Reads the shape from GGUF metadata.
 
         Raises:
-            ModelError: The model is not a Llama, or has parts that this graph lacks.
+            ModelError: The model is of another kind, or has parts that this graph lacks.
         """
         arch = gguf.text("general.architecture")
-        if arch != "llama":
-            raise ModelError(f"GGUF architecture {arch!r}: only 'llama' can be repacked")
-        extra = [
-            n
-            for n in ("rope_freqs.weight", "blk.0.attn_q.bias", "blk.0.attn_q_norm.weight")
-            if n in gguf.tensors
-        ]
+        if arch not in ("llama", "qwen2"):
+            raise ModelError(f"GGUF architecture {arch!r}: only 'llama' and 'qwen2' can be repacked")
+        qwen2 = arch == "qwen2"
+        unknown = ["rope_freqs.weight", "blk.0.attn_q_norm.weight"]
+        extra = [n for n in unknown + ["blk.0.attn_q.bias"] * (not qwen2) if n in gguf.tensors]
         if extra:
-            raise ModelError(f"GGUF holds {', '.join(extra)}: not a plain Llama")
-        heads = gguf.integer("llama.attention.head_count")
+            raise ModelError(f"GGUF holds {', '.join(extra)}: not a plain {arch}")
+        heads = gguf.integer(f"{arch}.attention.head_count")
         shape = cls(
-            layers=gguf.integer("llama.block_count"),
-            hidden=gguf.integer("llama.embedding_length"),
-            feed_forward=gguf.integer("llama.feed_forward_length"),
+            layers=gguf.integer(f"{arch}.block_count"),
+            hidden=gguf.integer(f"{arch}.embedding_length"),
+            feed_forward=gguf.integer(f"{arch}.feed_forward_length"),
             heads=heads,
-            kv_heads=gguf.integer("llama.attention.head_count_kv", heads),
+            kv_heads=gguf.integer(f"{arch}.attention.head_count_kv", heads),
             vocabulary=len(gguf.texts("tokenizer.ggml.tokens")),
             # The header stores float32; nine digits give back the number that was meant.
-            rope_theta=round(gguf.real("llama.rope.freq_base", 10000.0), 3),
-            epsilon=round(gguf.real("llama.attention.layer_norm_rms_epsilon"), 9),
+            rope_theta=round(gguf.real(f"{arch}.rope.freq_base", 10000.0), 3),
+            epsilon=round(gguf.real(f"{arch}.attention.layer_norm_rms_epsilon"), 9),
             tied="output.weight" not in gguf.tensors,
+            qwen2=qwen2,
         )
-        rotated = gguf.integer("llama.rope.dimension_count", shape.head)
+        rotated = gguf.integer(f"{arch}.rope.dimension_count", shape.head)
         if rotated != shape.head:
-            raise ModelError(f"rotary embedding over {rotated} of {shape.head} elements: not a plain Llama")
+            raise ModelError(f"rotary embedding over {rotated} of {shape.head} elements: not a plain {arch}")
         return shape
 
 
@@ -90,6 +91,7 @@ class Slot:
         header: Bytes before the indexes.
         indexes: Bytes of the quantised values (of the gamma, for a norm).
         scales: Bytes of the scales and zeros (of the beta, for a norm).
+        bias: GGUF tensor of the bias, or empty.
     """
 
     tensor: str
@@ -101,6 +103,12 @@ class Slot:
     header: int
     indexes: int
     scales: int
+    bias: str = ""
+
+    @property
+    def biases(self) -> int:
+        """Bytes of the bias."""
+        return 4 * self.rows if self.bias else 0
 
     @property
     def wide(self) -> bool:
@@ -110,7 +118,7 @@ class Slot:
     @property
     def end(self) -> int:
         """Offset of the first byte after it."""
-        return self.offset + self.header + self.indexes + self.scales
+        return self.offset + self.header + self.indexes + self.scales + self.biases
 
 
 @dataclass
@@ -182,14 +190,14 @@ class LlamaGraph:
         shape, block, name = self.shape, f"blk.{layer}", f"layer_{layer}"
         h = self._packed(f"{name}/attn_in", self._norm(f"{name}/attn_norm", x, f"{block}.attn_norm.weight"))
         q = self._rotated(
-            f"{name}/q", self._linear(f"{name}/q", h, f"{block}.attn_q.weight", shape.heads), shape.heads
+            f"{name}/q", self._attention_in(f"{name}/q", h, f"{block}.attn_q", shape.heads), shape.heads
         )
         k = self._rotated(
             f"{name}/k",
-            self._linear(f"{name}/k", h, f"{block}.attn_k.weight", shape.kv_heads),
+            self._attention_in(f"{name}/k", h, f"{block}.attn_k", shape.kv_heads),
             shape.kv_heads,
         )
-        v = self._linear(f"{name}/v", h, f"{block}.attn_v.weight")
+        v = self._attention_in(f"{name}/v", h, f"{block}.attn_v", 0)
         parameters = {
             "kv_cache": True,
             "layer_index": layer,
@@ -265,9 +273,14 @@ class LlamaGraph:
         }
         return self._op("LayerNorm", "LayerNorm", name, [x], main)
 
-    def _linear(self, name: str, x: int, tensor: str, permuted_heads: int = 0) -> int:
+    def _attention_in(self, name: str, x: int, part: str, permuted_heads: int) -> int:
+        if not self.shape.qwen2:
+            return self._linear(name, x, f"{part}.weight", permuted_heads)
+        return self._linear(name, x, f"{part}.weight", bias=f"{part}.bias")
+
+    def _linear(self, name: str, x: int, tensor: str, permuted_heads: int = 0, bias: str = "") -> int:
         """A linear layer as MNN has it: a quantised 1x1 convolution, packed in and out."""
-        slot = self._matrix_slot(tensor, permuted_heads)
+        slot = self._matrix_slot(tensor, permuted_heads, bias)
         common = {
             "padX": 0, "padY": 0, "kernelX": 1, "kernelY": 1, "strideX": 1, "strideY": 1,
             "dilateX": 1, "dilateY": 1,
@@ -288,14 +301,14 @@ class LlamaGraph:
             "weightSize": 0,
             "scaleStorage": "FP32",
         }
-        external = [slot.offset, slot.header + slot.indexes, slot.scales, 0, 0]
+        external = [slot.offset, slot.header + slot.indexes, slot.scales, slot.biases, 0]
         main = {"common": common, "quanParameter": quantised, "external": external}
         return self._op("Convolution", "Convolution2D", name, [x], main)
 
-    def _matrix_slot(self, name: str, permuted_heads: int) -> Slot:
+    def _matrix_slot(self, name: str, permuted_heads: int, bias: str = "") -> Slot:
         tensor = self.gguf.tensors.get(name)
-        if tensor is None:
-            raise ModelError(f"GGUF lacks tensor {name}")
+        if tensor is None or (bias and bias not in self.gguf.tensors):
+            raise ModelError(f"GGUF lacks tensor {name if tensor is None else bias}")
         bits = 8 if tensor.kind == Q8_0 else 4
         values = tensor.rows * tensor.columns
         header = 2 + (8 if max(tensor.rows, tensor.columns) > 0xFFFF else 4) + (1 << bits)
@@ -308,6 +321,7 @@ class LlamaGraph:
             header,
             values * bits // 8,
             values // BLOCK * 8,
+            bias,
         )
 
     def _slot(
@@ -320,9 +334,10 @@ class LlamaGraph:
         header: int,
         indexes: int,
         scales: int,
+        bias: str = "",
     ) -> Slot:
         offset = self.slots[-1].end if self.slots else 0
-        slot = Slot(tensor, heads, bits, rows, columns, offset, header, indexes, scales)
+        slot = Slot(tensor, heads, bits, rows, columns, offset, header, indexes, scales, bias)
         self.slots.append(slot)
         return slot
 

@@ -2,7 +2,8 @@
 
 Layout of a quantised matrix (measured on MNN 3.6.1), little endian: u8 2 | rows, columns (u16, or
 i32 where one does not fit) | u8 count of index values (256 as 0) | i8 those values | indexes row by
-row, 4-bit ones with the even element in the high nibble | float32 [rows, blocks, 2] = (zero, scale).
+row, 4-bit ones with the even element in the high nibble | float32 [rows, blocks, 2] = (zero, scale) | float32
+[rows] of a bias, if there is one.
 A weight is ``scale * (index - 2 ** (bits - 1)) + zero``.
 """
 
@@ -48,6 +49,8 @@ def _matrix(gguf: Gguf, slot: Slot) -> Generator[bytes]:
     blocks = tensor.blocks()
     yield indexes(tensor.kind, blocks).tobytes()
     yield zeros_and_scales(tensor.kind, blocks).tobytes()
+    if slot.bias:
+        yield gguf.tensors[slot.bias].floats().tobytes()
 
 
 def half_split_order(rows: int, heads: int) -> NDArray[np.intp]:

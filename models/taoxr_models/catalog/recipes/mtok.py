@@ -33,9 +33,15 @@ def _split(pattern: str) -> bytes:
     return b"\x04" + _string(pattern) + b"\x00\x00"  # not inverted, matches isolated
 
 
+_QWEN2: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
 # Pre-tokenizers of llama.cpp by name. MNN's own rule for digits knows ASCII only, hence the pattern.
 _PRE_TOKENIZERS: Final = {
     "smollm": _SEQUENCE + struct.pack("<I", 2) + _split(r"\p{N}") + _BYTE_LEVEL,
+    "qwen2": _SEQUENCE + struct.pack("<I", 2) + _split(_QWEN2) + b"\x01\x00",
     "gpt-2": _BYTE_LEVEL,
     "default": _BYTE_LEVEL,
 }

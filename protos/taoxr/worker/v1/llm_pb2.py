@@ -26,7 +26,7 @@ from taoxr.v1 import common_pb2 as taoxr_dot_v1_dot_common__pb2
 from taoxr.v1 import tools_pb2 as taoxr_dot_v1_dot_tools__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/llm.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\x1a\x14taoxr/v1/tools.proto\"\x8b\x02\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.taoxr.v1.ChatMessage\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x13\n\x0btemperature\x18\x03 \x01(\x02\x12\r\n\x05top_k\x18\x04 \x01(\x05\x12\r\n\x05top_p\x18\x05 \x01(\x02\x12\x1a\n\x12repetition_penalty\x18\x06 \x01(\x02\x12\x0c\n\x04seed\x18\x07 \x01(\x03\x12\x1d\n\x05tools\x18\x08 \x03(\x0b\x32\x0e.taoxr.v1.Tool\x12+\n\ttool_uses\x18\t \x03(\x0b\x32\x18.taoxr.worker.v1.ToolUse\x12\x12\n\nanswer_now\x18\n \x01(\x08\"c\n\x07ToolUse\x12\x10\n\x08position\x18\x01 \x01(\x05\x12 \n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32\x12.taoxr.v1.ToolCall\x12$\n\x06result\x18\x03 \x01(\x0b\x32\x14.taoxr.v1.ToolResult\"\xcb\x01\n\x10GenerateResponse\x12\x33\n\x07started\x18\x01 \x01(\x0b\x32 .taoxr.worker.v1.GenerateStartedH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x35\n\x08\x66inished\x18\x03 \x01(\x0b\x32!.taoxr.worker.v1.GenerateFinishedH\x00\x12\x30\n\ttool_call\x18\x04 \x01(\x0b\x32\x1b.taoxr.worker.v1.CalledToolH\x00\x42\t\n\x07payload\"C\n\nCalledTool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x0f\n\x07problem\x18\x03 \x01(\t\"m\n\x0fGenerateStarted\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x15\n\rreused_tokens\x18\x02 \x01(\x05\x12\x12\n\nprefill_us\x18\x03 \x01(\x03\x12\x18\n\x10\x64ropped_messages\x18\x04 \x01(\x05\"\xcb\x01\n\x10GenerateFinished\x12\x38\n\x06reason\x18\x01 \x01(\x0e\x32(.taoxr.worker.v1.GenerateFinished.Reason\x12\x0e\n\x06tokens\x18\x02 \x01(\x05\x12\x11\n\tdecode_us\x18\x03 \x01(\x03\"Z\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREASON_STOP\x10\x01\x12\x11\n\rREASON_LENGTH\x10\x02\x12\x14\n\x10REASON_TOOL_CALL\x10\x03\x32_\n\nLlmService\x12Q\n\x08Generate\x12 .taoxr.worker.v1.GenerateRequest\x1a!.taoxr.worker.v1.GenerateResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/llm.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\x1a\x14taoxr/v1/tools.proto\"\xaf\x02\n\x0fGenerateRequest\x12\'\n\x08messages\x18\x01 \x03(\x0b\x32\x15.taoxr.v1.ChatMessage\x12\x12\n\nmax_tokens\x18\x02 \x01(\x05\x12\x18\n\x0btemperature\x18\x03 \x01(\x02H\x00\x88\x01\x01\x12\r\n\x05top_k\x18\x04 \x01(\x05\x12\r\n\x05top_p\x18\x05 \x01(\x02\x12\x1a\n\x12repetition_penalty\x18\x06 \x01(\x02\x12\x0c\n\x04seed\x18\x07 \x01(\x03\x12\x1d\n\x05tools\x18\x08 \x03(\x0b\x32\x0e.taoxr.v1.Tool\x12+\n\ttool_uses\x18\t \x03(\x0b\x32\x18.taoxr.worker.v1.ToolUse\x12\x12\n\nanswer_now\x18\n \x01(\x08\x12\r\n\x05min_p\x18\x0b \x01(\x02\x42\x0e\n\x0c_temperature\"c\n\x07ToolUse\x12\x10\n\x08position\x18\x01 \x01(\x05\x12 \n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32\x12.taoxr.v1.ToolCall\x12$\n\x06result\x18\x03 \x01(\x0b\x32\x14.taoxr.v1.ToolResult\"\xcb\x01\n\x10GenerateResponse\x12\x33\n\x07started\x18\x01 \x01(\x0b\x32 .taoxr.worker.v1.GenerateStartedH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x35\n\x08\x66inished\x18\x03 \x01(\x0b\x32!.taoxr.worker.v1.GenerateFinishedH\x00\x12\x30\n\ttool_call\x18\x04 \x01(\x0b\x32\x1b.taoxr.worker.v1.CalledToolH\x00\x42\t\n\x07payload\"C\n\nCalledTool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x0f\n\x07problem\x18\x03 \x01(\t\"m\n\x0fGenerateStarted\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x15\n\rreused_tokens\x18\x02 \x01(\x05\x12\x12\n\nprefill_us\x18\x03 \x01(\x03\x12\x18\n\x10\x64ropped_messages\x18\x04 \x01(\x05\"\xcb\x01\n\x10GenerateFinished\x12\x38\n\x06reason\x18\x01 \x01(\x0e\x32(.taoxr.worker.v1.GenerateFinished.Reason\x12\x0e\n\x06tokens\x18\x02 \x01(\x05\x12\x11\n\tdecode_us\x18\x03 \x01(\x03\"Z\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREASON_STOP\x10\x01\x12\x11\n\rREASON_LENGTH\x10\x02\x12\x14\n\x10REASON_TOOL_CALL\x10\x03\x32_\n\nLlmService\x12Q\n\x08Generate\x12 .taoxr.worker.v1.GenerateRequest\x1a!.taoxr.worker.v1.GenerateResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,19 +34,19 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'taoxr.worker.v1.llm_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GENERATEREQUEST']._serialized_start=92
-  _globals['_GENERATEREQUEST']._serialized_end=359
-  _globals['_TOOLUSE']._serialized_start=361
-  _globals['_TOOLUSE']._serialized_end=460
-  _globals['_GENERATERESPONSE']._serialized_start=463
-  _globals['_GENERATERESPONSE']._serialized_end=666
-  _globals['_CALLEDTOOL']._serialized_start=668
-  _globals['_CALLEDTOOL']._serialized_end=735
-  _globals['_GENERATESTARTED']._serialized_start=737
-  _globals['_GENERATESTARTED']._serialized_end=846
-  _globals['_GENERATEFINISHED']._serialized_start=849
-  _globals['_GENERATEFINISHED']._serialized_end=1052
-  _globals['_GENERATEFINISHED_REASON']._serialized_start=962
-  _globals['_GENERATEFINISHED_REASON']._serialized_end=1052
-  _globals['_LLMSERVICE']._serialized_start=1054
-  _globals['_LLMSERVICE']._serialized_end=1149
+  _globals['_GENERATEREQUEST']._serialized_end=395
+  _globals['_TOOLUSE']._serialized_start=397
+  _globals['_TOOLUSE']._serialized_end=496
+  _globals['_GENERATERESPONSE']._serialized_start=499
+  _globals['_GENERATERESPONSE']._serialized_end=702
+  _globals['_CALLEDTOOL']._serialized_start=704
+  _globals['_CALLEDTOOL']._serialized_end=771
+  _globals['_GENERATESTARTED']._serialized_start=773
+  _globals['_GENERATESTARTED']._serialized_end=882
+  _globals['_GENERATEFINISHED']._serialized_start=885
+  _globals['_GENERATEFINISHED']._serialized_end=1088
+  _globals['_GENERATEFINISHED_REASON']._serialized_start=998
+  _globals['_GENERATEFINISHED_REASON']._serialized_end=1088
+  _globals['_LLMSERVICE']._serialized_start=1090
+  _globals['_LLMSERVICE']._serialized_end=1185
 # @@protoc_insertion_point(module_scope)

@@ -35,19 +35,22 @@ class GenerateRequest(_message.Message):
     TOOLS_FIELD_NUMBER: _builtins.int
     TOOL_USES_FIELD_NUMBER: _builtins.int
     ANSWER_NOW_FIELD_NUMBER: _builtins.int
+    MIN_P_FIELD_NUMBER: _builtins.int
     max_tokens: _builtins.int
-    """0 means the model's default."""
+    """What is left out, or 0, is as the model's own config.json says, or a default."""
     temperature: _builtins.float
     """0 is greedy."""
     top_k: _builtins.int
-    """0 means 40."""
+    """Default: 40."""
     top_p: _builtins.float
-    """0 means 0.9."""
+    """Default: 0.9."""
     repetition_penalty: _builtins.float
-    """0 means 1.1; 1 is none."""
+    """Default: 1.1; 1 is none."""
     seed: _builtins.int
     answer_now: _builtins.bool
     """True: the model knows the tools but has to answer without a further call."""
+    min_p: _builtins.float
+    """Least share of the likeliest token's probability. Default: 0, which allows all."""
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ChatMessage]:
         """Whole conversation, oldest first; what equals the cache is not computed again."""
@@ -65,7 +68,7 @@ class GenerateRequest(_message.Message):
         *,
         messages: _abc.Iterable[_common_pb2.ChatMessage] | None = ...,
         max_tokens: _builtins.int = ...,
-        temperature: _builtins.float = ...,
+        temperature: _builtins.float | None = ...,
         top_k: _builtins.int = ...,
         top_p: _builtins.float = ...,
         repetition_penalty: _builtins.float = ...,
@@ -73,12 +76,15 @@ class GenerateRequest(_message.Message):
         tools: _abc.Iterable[_tools_pb2.Tool] | None = ...,
         tool_uses: _abc.Iterable[Global___ToolUse] | None = ...,
         answer_now: _builtins.bool = ...,
+        min_p: _builtins.float = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "temperature", b"temperature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_now", b"answer_now", "max_tokens", b"max_tokens", "messages", b"messages", "repetition_penalty", b"repetition_penalty", "seed", b"seed", "temperature", b"temperature", "tool_uses", b"tool_uses", "tools", b"tools", "top_k", b"top_k", "top_p", b"top_p"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "answer_now", b"answer_now", "max_tokens", b"max_tokens", "messages", b"messages", "min_p", b"min_p", "repetition_penalty", b"repetition_penalty", "seed", b"seed", "temperature", b"temperature", "tool_uses", b"tool_uses", "tools", b"tools", "top_k", b"top_k", "top_p", b"top_p"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__temperature: _TypeAlias = _typing.Literal["temperature"]  # noqa: Y015
+    _WhichOneofArgType__temperature: _TypeAlias = _typing.Literal["_temperature", b"_temperature"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__temperature) -> _WhichOneofReturnType__temperature | None: ...
 
 Global___GenerateRequest: _TypeAlias = GenerateRequest  # noqa: Y015
 
