@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import backgrounds, camera, gl, lod, objects
+from taoxr_runtime.render import autotune, backgrounds, camera, gl, lod, objects
 from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas, Canvases, CanvasFormat
@@ -38,7 +38,8 @@ class SplatRenderer:
     transfer must be as at the start of a context when a background is a picture.
 
     Args:
-        rasterizer: "auto" takes tiles on software drivers and quads on GPUs; both draw the same.
+        rasterizer: "auto" takes tiles on software drivers, and on GPUs what was faster when the driver was
+            first met (see ``render.autotune``); both draw the same.
         lists: Where tiles get their lists of splats: on the CPU, where software drivers run anyway, or on the
             GPU, which then also sorts.
         profile: Measure each pass; waits for the GPU after each, which costs a little.
@@ -68,7 +69,7 @@ class SplatRenderer:
         self.description = gl.describe()
         software = any(name in self.description.lower() for name in _SOFTWARE)
         if rasterizer == "auto":
-            rasterizer = "tiles" if software else "quads"
+            rasterizer = "tiles" if software else autotune.choose(self.description)
         self.rasterizer: Rasterizer = rasterizer
         on_gpu = rasterizer == "tiles" and (lists == "gpu" or (lists == "auto" and not software))
         self._software = software
