@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import soxr
 
 from taoxr.arkit import INDEX
+from taoxr.errors import ModelError
+from taoxr.v1.common_pb2 import PhonemeTiming
+from taoxr.worker.v1.a2bs_pb2 import AnimateAudioConfig, AnimateAudioRequest, AnimatePhonemesRequest
 from taoxr_models.a2bs.animate import Track, frame_times
 from taoxr_models.a2bs.any_voice import LOOK_AHEAD_S, AudioAnimator
 from taoxr_models.a2bs.hearing import LEAST_LEVEL, Level
@@ -15,11 +19,14 @@ from taoxr_models.a2bs.listener import Listener
 from taoxr_models.a2bs.network import HEAD, MODEL, TRUNK, Network
 from taoxr_models.a2bs.phonemes import segments
 from taoxr_models.a2bs.rig import lip_gap
+from taoxr_models.a2bs.service import A2bsRole
 from taoxr_models.a2bs.training import evaluate, utterances
 from taoxr_models.a2bs.training.metrics import Reference
 from taoxr_models.a2bs.training.targets import FRAME
 from taoxr_models.a2bs.training.utterances import Utterance
 from taoxr_models.catalog import verified
+from taoxr_models.worker.model_thread import ModelThread
+from taoxr_models.worker.role import RoleSetup
 
 pytestmark = pytest.mark.models
 
@@ -132,6 +139,20 @@ def test_noise_does_not_talk(network: Network, level: float) -> None:
 def test_trunk_and_head_are_small() -> None:
     head = Path(evaluate.__file__).parents[1] / HEAD
     assert head.stat().st_size + (verified(MODEL) / TRUNK).stat().st_size < 10_000_000
+
+
+async def test_without_the_trunk_phonemes_still_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TAOXR_HOME", str(tmp_path))
+    role = A2bsRole(RoleSetup(ModelThread()))
+    role.load()
+    request = AnimatePhonemesRequest(phonemes=[PhonemeTiming(symbol="ɑ", start_us=0, end_us=300_000)])
+    assert len((await role.AnimatePhonemes(request, Mock())).frames) == 9
+
+    async def requests():
+        yield AnimateAudioRequest(config=AnimateAudioConfig(sample_rate_hz=16_000))
+
+    with pytest.raises(ModelError, match="taoxr models pull whisper"):
+        await anext(role.AnimateAudio(requests(), Mock()))
 
 
 def test_the_level_jumps_up_and_falls_slowly() -> None:
