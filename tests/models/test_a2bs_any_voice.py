@@ -13,7 +13,7 @@ from taoxr.errors import ModelError
 from taoxr.v1.common_pb2 import PhonemeTiming
 from taoxr.worker.v1.a2bs_pb2 import AnimateAudioConfig, AnimateAudioRequest, AnimatePhonemesRequest
 from taoxr_models.a2bs.animate import Track, frame_times
-from taoxr_models.a2bs.any_voice import LOOK_AHEAD_S, AudioAnimator
+from taoxr_models.a2bs.any_voice import DELAY_S, AudioAnimator
 from taoxr_models.a2bs.hearing import LEAST_LEVEL, Level
 from taoxr_models.a2bs.listener import Listener
 from taoxr_models.a2bs.network import HEAD, MODEL, TRUNK, Network
@@ -119,7 +119,7 @@ def test_frames_come_soon(network: Network, speech: np.ndarray) -> None:
         times = animator.push(speech[at : at + 320]).times_us
         told = int(times[-1]) if len(times) else told
         # A frame period and a chunk on top.
-        assert (at + 320) / RATE - told * 1e-6 <= LOOK_AHEAD_S + 1 / 30 + 0.02
+        assert (at + 320) / RATE - told * 1e-6 <= DELAY_S + 1 / 30 + 0.02
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.001, 0.02, 0.1, 1.0])

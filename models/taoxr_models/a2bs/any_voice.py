@@ -30,8 +30,8 @@ _REST_AFTER: Final = 4
 # Holds last this many frames more on both sides, and all curves are rounded off over this many.
 _WIDEN: Final = 1
 _SMOOTH: Final = np.array([0.25, 0.5, 0.25])
-_REACH: Final = _WIDEN + len(_SMOOTH) // 2
-LOOK_AHEAD_S: Final = (LOOK_AHEAD + _REACH + HOP_FRAMES) * FRAME_S
+_REACH: Final = _WIDEN + len(_SMOOTH) // 2  # not above AHEAD, or frames come later
+DELAY_S: Final = (LOOK_AHEAD + HOP_FRAMES) * FRAME_S
 """Frames follow their audio by at most this much, plus the size of the chunks."""
 
 
@@ -53,6 +53,7 @@ class AudioAnimator:
         self._told_us = 0  # frames before this time are out
         self._first = -_REACH  # network frame of the first row below
         self._rows = _at_rest(_REACH)
+        self._ahead = _at_rest(0)  # rows after them, which will be heard again
         self._calm = _Calm()
 
     def push(self, samples: NDArray[np.int16]) -> Track:
@@ -69,15 +70,17 @@ class AudioAnimator:
         # Silence behind the clip: the face is on its way to rest at its end.
         missing = max(0.0, seconds - self._seconds_ready()) / FRAME_S
         self._rows = np.concatenate([self._rows, _at_rest(_REACH + int(missing) + 2)])
+        self._ahead = _at_rest(0)
         return self._tell(seconds)
 
     def _take(self, heard: Heard) -> None:
         if len(heard.brow):
             self._rows = np.concatenate([self._rows, self._calm.push(_rows(heard))])
+            self._ahead = self._calm.peek(_rows(self._listener.ahead))
 
     def _seconds_ready(self) -> float:
         """Time up to which smoothed rows exist."""
-        return max(0.0, (self._first + len(self._rows) - 1 - _REACH) * FRAME_S)
+        return max(0.0, (self._first + len(self._rows) + len(self._ahead) - 1 - _REACH) * FRAME_S)
 
     def _tell(self, until: float) -> Track:
         until_us = max(self._told_us, round(until * 1e6))
@@ -85,7 +88,7 @@ class AudioAnimator:
         self._told_us = until_us
         if len(times_us) == 0:
             return Track(times_us, np.zeros((0, len(INDEX)), np.float32))
-        smoothed = _smoothed(self._rows)
+        smoothed = _smoothed(np.concatenate([self._rows, self._ahead]))
         at = (self._first + _REACH + np.arange(len(smoothed))) * FRAME_S
         rows = np.empty((len(times_us), smoothed.shape[1]))
         for k in range(smoothed.shape[1]):
@@ -104,7 +107,14 @@ class _Calm:
     def __init__(self) -> None:
         self._silence = [1.0] * _REST_AFTER  # of the last frames
         self._lasting = [1.0] * _REST_AFTER
-        self._held = np.zeros(len(CONTROLS) + 1)
+        self._held: Rows = np.zeros(len(CONTROLS) + 1)
+
+    def peek(self, rows: Rows) -> Rows:
+        """What `push` would return."""
+        state = self._silence, self._lasting, self._held
+        out = self.push(rows)
+        self._silence, self._lasting, self._held = state
+        return out
 
     def push(self, rows: Rows) -> Rows:
         """Takes rows whose last column is silence; returns them with rest in its place."""

@@ -14,9 +14,9 @@ import soxr  # pyright: ignore[reportMissingTypeStubs]  the extension behind it 
 from numpy.typing import NDArray
 
 from taoxr.errors import UnavailableError
-from taoxr_models.a2bs.any_voice import LOOK_AHEAD_S, AudioAnimator
-from taoxr_models.a2bs.listener import HOP_FRAMES, Listener
-from taoxr_models.a2bs.network import FRAME_S, HEAD, MODEL, TRUNK, Network
+from taoxr_models.a2bs.any_voice import DELAY_S, AudioAnimator
+from taoxr_models.a2bs.listener import Listener
+from taoxr_models.a2bs.network import HEAD, MODEL, TRUNK, Network
 from taoxr_models.catalog import verified
 from taoxr_models.catalog.recipes.whisper import random_trunk
 from taoxr_models.dsp.resample import RATE
@@ -39,7 +39,7 @@ def bench() -> dict[str, float | int]:
 
     Returns:
         ``live_rtf`` (20 ms chunks), ``clause_rtf`` (whole clauses), ``window_ms`` and
-        ``onnxruntime_window_ms`` (the trunk on 1.5 s), ``ratio`` of the two, ``look_ahead_ms``, and
+        ``onnxruntime_window_ms`` (the trunk on 1.5 s), ``ratio`` of the two, ``delay_ms``, and
         ``megabytes`` of trunk and head.
 
     Raises:
@@ -62,7 +62,7 @@ def bench() -> dict[str, float | int]:
         "window_ms": round(ours * 1e3, 2),
         "onnxruntime_window_ms": round(peer * 1e3, 2),
         "ratio": round(ours / peer, 3),
-        "look_ahead_ms": round((LOOK_AHEAD_S - HOP_FRAMES * FRAME_S) * 1e3),
+        "delay_ms": round(DELAY_S * 1e3),
         "megabytes": round(size / 1e6, 2),
     }
 

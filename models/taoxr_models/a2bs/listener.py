@@ -11,6 +11,7 @@ from taoxr_models.a2bs.network import FRAME, Heard, Network
 
 LOOK_AHEAD: Final = 5
 """Frames of audio after the one that is read."""
+AHEAD: Final = 2
 HOP_FRAMES: Final = 4
 """A window is heard when this many new frames are there."""
 _WINDOW: Final = 75
@@ -35,6 +36,8 @@ class Listener:
         self._power = np.full((BANDS, _WINDOW * _HOPS), SILENT, np.float32)  # from the first sample on
         self.read = 0
         """Frames given out so far."""
+        self.ahead = _joined([])
+        """What the last window said of the next `AHEAD` frames: good enough to round off those before."""
 
     def push(self, samples: NDArray[np.float32]) -> Heard:
         """Takes samples [n] in [-1, 1]; returns the frames that are certain, as many as there are."""
@@ -62,7 +65,9 @@ class Listener:
         start = max(min(self.read - _BEFORE, end - _WINDOW), self._first)
         power = self._spectrogram((end - self._first) * _HOPS)
         heard = self._network(normalised(power[:, (start - self._first) * _HOPS :], self._level.value))
-        heard = heard[self.read - start : self.read - start + new]
+        after = self.read - start + new
+        self.ahead = heard[after : after + AHEAD]
+        heard = heard[after - new : after]
         self.read += new
         keep = max(0, self.read - _WINDOW - self._first)
         self._samples = self._samples[keep * FRAME :]
