@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from grpc import aio
 
-from taoxr.client import ConversationOptions, Notice, State, TextDelta, Tool, ToolCall, TurnState
+from taoxr.client import ConversationOptions, Notice, State, TextDelta, Tool, ToolCall, TurnState, sync
 from taoxr.client.events import Capability
 from taoxr.errors import InvalidInputError, TaoxrError, UnavailableError
 from taoxr.rpc import error_of
@@ -297,3 +299,39 @@ async def test_sixteen_tools_are_fine_and_wrong_answers_are_refused(fake_bridge)
             await conversation._send(pb.ConverseRequest(tool_result=tools_pb2.ToolResult(call_id="x")))
             with pytest.raises(InvalidInputError, match=r"tool_result\.outcome"):
                 await turn(conversation)
+
+
+async def test_tools_of_the_client_without_async(fake_bridge):
+    def talk(target: str) -> str:
+        options = ConversationOptions(tools=(get_weather,))
+        with sync.connect(target) as client, client.converse(options) as conversation:
+            conversation.send_text("how is it?")
+            text = ""
+            for event in conversation:
+                if isinstance(event, TextDelta):
+                    text += event.text
+                if isinstance(event, TurnState) and event.state.ended:
+                    break
+            return text
+
+    async with fake_bridge() as (_client, fakes):
+        fakes.llm.script = calling(call("get_weather", city="Paris"))
+        assert await asyncio.to_thread(talk, fakes.bridge) == "Told: It is sunny in Paris."
+
+
+async def test_talk_offers_the_installed_tools(fake_bridge):
+    async with fake_bridge() as (_client, fakes):
+        fakes.llm.script = calling(call("get_time"))
+        command = ("talk", "--text", "--silent", "--tools", "--target", fakes.bridge)
+        process = await asyncio.create_subprocess_exec(
+            Path(sys.executable).parent / "taoxr",
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, messages = await process.communicate(b"What time is it?\n")
+    assert process.returncode == 0, messages.decode()
+    assert out.decode().startswith("Told: It is ")
+    assert "tool: get_time" in messages.decode()
+    assert {tool.name for tool in fakes.llm.requests[0].tools} >= {"get_time", "get_date", "set_timer"}

@@ -1050,8 +1050,8 @@ class TurnMetrics(_message.Message):
     @_builtins.property
     def stages_ms(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
         """Named stages: "asr" (end of speech to final text), "llm_first_token", "first_clause",
-        "tts_first_audio", "a2bs_first_frames", "first_media" (first chunk sent), "total" (last
-        chunk ready). A stage that did not run is absent.
+        "tools" (result of the last tool call), "tts_first_audio", "a2bs_first_frames", "first_media"
+        (first chunk sent), "total" (last chunk ready). A stage that did not run is absent.
         """
 
     def __init__(
