@@ -124,8 +124,12 @@ def add(source: Path, model_id: str, description: Description = Description()) -
             target = folder_of(entry)
             if target.exists():
                 raise ModelError(f"{target} is in the way; remove it, or choose another --id")
-            _list(entry)
             made.rename(target)
+            try:
+                _list(entry)
+            except Exception:
+                shutil.rmtree(target)
+                raise
     except OSError as error:
         raise ModelError(f"cannot add {model_id} to {root}: {error}") from error
     return entry
@@ -158,7 +162,11 @@ def recognise(source: Path) -> tuple[Kind, dict[str, Path]]:
         raise ModelError(f"{source} is not a folder")
     for kind in KINDS:
         files = {name: sorted(source.glob(pattern)) for name, pattern in kind.needed.items()}
-        if all(len(found) == 1 for found in files.values()):
+        several = [found for found in files.values() if len(found) > 1]
+        if several and all(files.values()):
+            names = ", ".join(path.name for path in several[0])
+            raise ModelError(f"{source} holds several of what a {kind.title} has once: {names}; leave one")
+        if all(files.values()):
             optional = {name: source / pattern for name, pattern in kind.optional.items()}
             there = {name: path for name, path in optional.items() if path.is_file()}
             return kind, {name: found[0] for name, found in files.items()} | there
