@@ -19,18 +19,20 @@ from taoxr.worker.v1.a2bs_pb2 import (
     DescribeRigRequest,
     DescribeRigResponse,
 )
+from taoxr_models import catalog
 from taoxr_models.a2bs.animate import DEFAULT_FRAME_RATE, Track, animate_phonemes, check_frame_rate
 from taoxr_models.a2bs.any_voice import AudioAnimator
 from taoxr_models.a2bs.listener import Listener
-from taoxr_models.a2bs.network import Network
 from taoxr_models.a2bs.mood import in_mood
+from taoxr_models.a2bs.network import Network
 from taoxr_models.a2bs.phonemes import Phoneme
+from taoxr_models.a2bs.unitalker import Face, UniTalker, UniTalkerAnimator, animate_clause
 from taoxr_models.dsp.resample import check_rate, samples_of
 from taoxr_models.worker.model_thread import ModelThread
 from taoxr_models.worker.role import Role, RoleSetup
 
 MODEL: Final = "phoneme-lips"
-"""Id of the only method so far; it needs no installed model."""
+"""Id of the built-in method; it needs no installed model."""
 _MAX_CLAUSE_S: Final = 120.0
 _MAX_TEXT_CHARS: Final = 4000
 # Longest audio between two looks at the rest of the world.
@@ -44,19 +46,21 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         setup: From the worker process.
 
     Raises:
-        InvalidInputError: Another model than the built-in one is asked for.
+        InvalidInputError: The model is neither the built-in one nor a UniTalker of the catalogue.
     """
 
     def __init__(self, setup: RoleSetup) -> None:
-        if setup.model not in (None, MODEL):
-            raise InvalidInputError("--model", setup.model, f"{MODEL}: the a2bs role has no other model")
+        self._model = setup.model or catalog.default_model("a2bs", MODEL)
+        if self._model != MODEL and catalog.entry(self._model).recipe != "unitalker":
+            raise InvalidInputError("--model", self._model, f"{MODEL}, or a model of the recipe unitalker")
         self._thread: ModelThread = setup.thread
         self._network: Network | ModelError | None = None
+        self._unitalker: tuple[UniTalker, Face] | None = None
 
     @property
     def model(self) -> str:
         """Id of the method."""
-        return MODEL
+        return self._model
 
     @property
     def sample_rate_hz(self) -> int:
@@ -64,14 +68,18 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         return 0
 
     def load(self) -> None:
-        """Loads the network for any voice.
+        """Loads the network for any voice, or the model asked for.
 
         Phonemes need no model; so without the network the worker runs, and `AnimateAudio` says what lacks.
         """
-        try:
-            self._network = Network.installed()
-        except ModelError as error:
-            self._network = error
+        if self._model == MODEL:
+            try:
+                self._network = Network.installed()
+            except ModelError as error:
+                self._network = error
+            return
+        folder = catalog.verified(self._model)
+        self._unitalker = UniTalker(folder), Face.of_folder(folder)
 
     def register(self, server: grpc.aio.Server) -> None:
         """Adds the service to the server."""
@@ -83,6 +91,15 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         context: grpc.aio.ServicerContext[DescribeRigRequest, DescribeRigResponse],
     ) -> DescribeRigResponse:
         """Tells what the numbers of all tracks mean."""
+        if self._unitalker is not None:
+            _, face = self._unitalker
+            rig = RigDescription(
+                space=face.space,
+                blendshape_names=face.names,
+                frame_rate=DEFAULT_FRAME_RATE,
+                provisional=False,
+            )
+            return DescribeRigResponse(rig=rig)
         rig = RigDescription(
             space=SPACE, blendshape_names=NAMES, frame_rate=DEFAULT_FRAME_RATE, provisional=False
         )
@@ -93,8 +110,12 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
         request: AnimatePhonemesRequest,
         context: grpc.aio.ServicerContext[AnimatePhonemesRequest, AnimatePhonemesResponse],
     ) -> AnimatePhonemesResponse:
-        """Animates a clause, or a span of it, from exact phoneme times."""
-        track, mood_after = await self._thread.run(_animate_clause, request)
+        """Animates one clause from exact phoneme times; UniTalker hears its audio instead."""
+        mood_after: list[float] = []
+        if self._unitalker is None:
+            track, mood_after = await self._thread.run(_animate_clause, request)
+        else:
+            track = await self._thread.run(_animate_sound, *self._unitalker, request)
         return AnimatePhonemesResponse(frames=_frames(track), mood_after=mood_after)
 
     async def AnimateAudio(  # noqa: N802  the rpc's name
@@ -109,9 +130,12 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
             raise InvalidInputError("config", None, "the first request to hold `config`")
         rate = check_rate(first.config.sample_rate_hz, "config.sample_rate_hz")
         frame_rate = check_frame_rate(first.config.frame_rate, "config.frame_rate")
-        if not isinstance(self._network, Network):
+        if self._unitalker is not None:
+            animator = UniTalkerAnimator(*self._unitalker, rate, frame_rate)
+        elif isinstance(self._network, Network):
+            animator = AudioAnimator(Listener(self._network), rate, frame_rate)
+        else:
             raise self._network or AssertionError("called before load")
-        animator = AudioAnimator(Listener(self._network), rate, frame_rate)
         async for request in requests:
             if request.WhichOneof("payload") != "pcm":
                 raise InvalidInputError("payload", request.WhichOneof("payload"), "`pcm` after the config")
@@ -158,6 +182,25 @@ def _span(request: AnimatePhonemesRequest) -> tuple[int, int] | None:
     if request.end_us <= request.start_us:
         raise InvalidInputError("end_us", request.end_us, f"more than start_us, {request.start_us}")
     return request.start_us, request.end_us
+
+
+def _animate_sound(model: UniTalker, face: Face, request: AnimatePhonemesRequest) -> Track:
+    pcm = samples_of(request.pcm)
+    rate = check_rate(request.sample_rate_hz)
+    frame_rate = check_frame_rate(request.frame_rate, "frame_rate")
+    if not len(pcm) or len(pcm) > _MAX_CLAUSE_S * rate:
+        raise InvalidInputError(
+            "pcm", f"{len(pcm)} samples", f"the clause's audio, up to {_MAX_CLAUSE_S:g} s"
+        )
+    begin_us = request.clock_offset_us + request.pcm_start_us
+    track = animate_clause(model, face, pcm, rate, frame_rate=frame_rate, clock_offset_us=begin_us)
+    span_us = _span(request)
+    if span_us is None:
+        return track
+    # It hears a tenth of a second on both sides, no more: normalised by span, not by clause.
+    start_us, end_us = (request.clock_offset_us + us for us in span_us)
+    inside = (track.times_us >= start_us) & (track.times_us < end_us)
+    return Track(track.times_us[inside], track.weights[inside])
 
 
 def _phonemes(timings: Iterable[PhonemeTiming]) -> list[Phoneme]:
