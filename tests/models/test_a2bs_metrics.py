@@ -1,14 +1,17 @@
-"""The figures that lips are judged by, on made-up cases with known answers."""
+"""The figures that lips are judged by, and sets of speech with times, on made-up cases with known answers."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from taoxr_models.a2bs.articulation import TABLE
 from taoxr_models.a2bs.phonemes import Phoneme, segments
-from taoxr_models.a2bs.training import metrics
+from taoxr_models.a2bs.training import engines, metrics, utterances
 from taoxr_models.a2bs.training.metrics import VISEMES, Closures, Reference
 from taoxr_models.a2bs.training.phones import ipa_of_cmu
 from taoxr_models.a2bs.training.targets import targets_of
+from taoxr_models.a2bs.training.utterances import Utterance
 
 pytestmark = pytest.mark.unit
 
@@ -55,3 +58,24 @@ def test_phone_names() -> None:
     assert [ipa_of_cmu(n) for n in ("AH0", "pau", "ch", "SIL", "r")] == ["ʌ", "", "tʃ", "", "ɹ"]
     with pytest.raises(KeyError):
         ipa_of_cmu("qq")
+
+
+def test_sets_come_back_as_they_were_saved(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    samples = (np.rint(rng.uniform(-0.5, 0.5, 3200) * 32767) / 32768).astype(np.float32)
+    said = [
+        Utterance(samples[:1600], (Phoneme("", 0.0, 0.04), Phoneme("ˈɑː", 0.04, 0.1)), "Ah"),
+        Utterance(samples[1600:], (Phoneme("m", 0.0, 0.1),), "Mm"),
+    ]
+    assert utterances.save(tmp_path, "two", said, lossless=True) == pytest.approx(0.2)
+    for before, after in zip(said, utterances.load(tmp_path, "two"), strict=True):
+        np.testing.assert_array_equal(before.samples, after.samples)
+        assert (before.phonemes, before.text) == (after.phonemes, after.text)
+
+
+def test_a_phoneme_ends_where_nothing_is_heard() -> None:
+    tone = np.sin(np.arange(8000) * 0.1).astype(np.float32)
+    tone[3200:6400] = 0.0  # 0.2 to 0.4 s
+    said = Utterance(tone, (Phoneme("ɑ", 0.0, 0.35), Phoneme("m", 0.35, 0.5)), "")
+    row = [(p.symbol, round(p.start, 2), round(p.end, 2)) for p in engines.with_pauses(said).phonemes]
+    assert row == [("ɑ", 0.0, 0.2), ("", 0.2, 0.4), ("m", 0.4, 0.5)]
