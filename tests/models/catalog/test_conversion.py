@@ -57,10 +57,10 @@ def test_onnx_converts_and_agrees_with_onnxruntime(network: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("storage", "size", "cosine"),
     [
-        (Storage("fp16"), 0.6, (0.999999, 1.0)),
+        pytest.param(Storage("fp16"), 0.6, (0.999999, 1.0), marks=pytest.mark.slow),
         (Storage("int8"), 0.4, (0.9999, 0.9999999)),
-        (Storage("int8", 32), 0.45, (0.99995, 0.9999999)),
-        (Storage("int4"), 0.3, (0.97, 0.9995)),
+        pytest.param(Storage("int8", 32), 0.45, (0.99995, 0.9999999), marks=pytest.mark.slow),
+        pytest.param(Storage("int4"), 0.3, (0.97, 0.9995), marks=pytest.mark.slow),
         (Storage("int4", 32), 0.35, (0.985, 0.9995)),
     ],
     ids=lambda v: f"{v.precision}-{v.block}" if isinstance(v, Storage) else "",
