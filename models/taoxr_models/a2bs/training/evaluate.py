@@ -204,6 +204,13 @@ def show(name: str, said: list[Utterance], made: dict[str, list[Said]]) -> None:
         click.echo(f"{name} ({minutes:.1f} min) {system}: {row}")
 
 
+def _noisy(u: Utterance, snr: float) -> Utterance:
+    loud = u.samples[np.abs(u.samples) > 0.01]
+    hiss = np.random.default_rng(len(u.samples)).standard_normal(len(u.samples))
+    noise = hiss * float(loud.std()) * 10.0 ** (-snr / 20.0)
+    return Utterance((u.samples + noise).astype(np.float32), u.phonemes, u.text)
+
+
 def show_silence(network: Network) -> None:
     """Prints how still the face is in 10 s each of silence, hiss and hum."""
     rng = np.random.default_rng(1)
@@ -231,6 +238,7 @@ def main() -> None:
     parser.add_argument("--head", type=Path, help="default: the one in the package")
     parser.add_argument("--trunk", type=Path, help="default: the installed one")
     parser.add_argument("--peer", type=Path, help="folder of the npm package")
+    parser.add_argument("--snr", type=float, help="add hiss this many dB below the speech")
     arguments = parser.parse_args()
     if arguments.head and arguments.trunk:
         network = Network(arguments.trunk, arguments.head)
@@ -242,6 +250,8 @@ def main() -> None:
     made_of_people: dict[str, list[Said]] = {}
     for name in names:
         said = utterances.load(arguments.corpus, name)
+        if arguments.snr is not None:
+            said = [_noisy(u, arguments.snr) for u in said]
         person = name.startswith(PERSON)
         made = systems(network, said, arguments.peer)
         show(name, said, made)
