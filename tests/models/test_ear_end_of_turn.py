@@ -11,7 +11,8 @@ pytestmark = pytest.mark.unit
     ("text", "seconds"),
     [
         ("What is the capital of France?", WHOLE_S),
-        ("Yes.", WHOLE_S),
+        ("Yes.", UNKNOWN_S),
+        ("Wait.", UNKNOWN_S),
         ('She said "no."', WHOLE_S),
         ("What is it like?", WHOLE_S),
         ("你好吗？", WHOLE_S),

@@ -15,6 +15,9 @@ UNKNOWN_S: Final = 0.5
 UNFINISHED_S: Final = 0.9
 """Silence after words that cannot be the end."""
 
+# "Wait." and "Well." are often only the beginning.
+_WHOLE_WORDS: Final = 3
+_IDEOGRAPH: Final = re.compile(r"[\u3040-\u9fff]")
 _ENDS: Final = re.compile(r"[.!?。！？][\"'”’)\]]*$")
 _BREAKS_OFF: Final = re.compile(r"(?:[,;:–—-]|\.\.\.|…)[\"'”’)\]]*$")
 # Words that no sentence ends with, or hardly any ("the one I think of").
@@ -39,4 +42,5 @@ def silence_s(text: str) -> float:
     # "What is it like?": a question may end in such a word, and the recogniser hears the tone of it.
     if words[-1] in _OPEN_WORDS and not text.rstrip("\"'”’)]").endswith("?"):
         return UNFINISHED_S
-    return WHOLE_S if _ENDS.search(text) else UNKNOWN_S
+    many = len(words) + len(_IDEOGRAPH.findall(text))
+    return WHOLE_S if _ENDS.search(text) and many >= _WHOLE_WORDS else UNKNOWN_S

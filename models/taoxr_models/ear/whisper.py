@@ -41,6 +41,8 @@ _TOKENS_EXTRA: Final = 10
 _LOOP_LENGTHS: Final = range(1, 13)
 _LOOP_TIMES: Final = 4
 _LOOP_TOKENS: Final = 12
+# Nor more words than this. "Mm-hm" can become a whole sentence that was frequent in the training data.
+_WORDS_PER_S: Final = 5.5
 # Both together mean that the words are made up: Whisper's own rule.
 _NO_SPEECH: Final = 0.6
 _UNLIKELY: Final = -1.0
@@ -218,6 +220,9 @@ class Recognition:
         if self._no_speech > _NO_SPEECH and certainty < _UNLIKELY:
             self.tokens = list(self._hints.certain)
         self.text = self._whisper.decode(self.tokens)
+        if len(self.text.split()) > _WORDS_PER_S * self._seconds:
+            self.tokens = list(self._hints.certain)
+            self.text = self._whisper.decode(self.tokens)
         if self._hints.word_times and self.text:
             self.words = self._word_times()
 
