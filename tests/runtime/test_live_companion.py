@@ -14,6 +14,7 @@ import pytest
 from taoxr import arkit, client
 from taoxr.client import wav
 from taoxr.errors import InvalidInputError, UnavailableError
+from taoxr_runtime.animation import Skeleton
 from taoxr_runtime.audio import FileSource, NullSink, NullSource
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Actor, Companion, CompanionState
@@ -63,7 +64,7 @@ def bridges() -> set[psutil.Process]:
 def test_a_typed_question_is_answered_aloud_with_moving_lips(target: str) -> None:
     sink = NullSink()
     scene = load_avatar(None)
-    with Companion(target, sink, NullSource()) as companion, Actor(scene, companion) as actor:
+    with Companion(target, sink, NullSource()) as companion, Actor(scene, companion, device="cpu") as actor:
         companion.ask(QUESTION)
         states: list[CompanionState] = []
         jaws: dict[bool, list[float]] = {True: [], False: []}
@@ -97,6 +98,9 @@ def test_a_typed_question_is_answered_aloud_with_moving_lips(target: str) -> Non
         assert sink.underruns == 0
         assert len(splats) > 100_000
         assert actor.order is not None
+        # The body's own motion never turns an elbow; the bridge's does.
+        elbow = actor.motion(CAMERA).pose[Skeleton.of(scene).index["lowerarm01.L"]]
+        assert abs(elbow[3]) < 0.9999
         # No frame waits for the scene, whose update takes far longer than this.
         assert slowest_s < max(0.5 * actor.update_ms / 1e3, 0.05)
     scene.close()
@@ -168,7 +172,7 @@ def test_the_bridge_is_killed_and_the_conversation_goes_on() -> None:
         first = companion.captions()
         (bridge,) = bridges() - before
         workers = bridge.children(recursive=True)
-        assert len(workers) == 4
+        assert len(workers) == 5  # with the one for the body
         bridge.kill()
         until(lambda: companion.state is CompanionState.DISCONNECTED, companion)
         assert companion.notices[-1].text == "the bridge has stopped; trying again"

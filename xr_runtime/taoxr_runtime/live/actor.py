@@ -2,7 +2,7 @@
 
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,12 @@ from taoxr_runtime.animation.body_player import HumanoidPose
 from taoxr_runtime.animation.humanoid import Retarget
 from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.nnr.gl import GlScene
+from taoxr_runtime.render import gl
+from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
+
+Device = Literal["auto", "cpu", "gpu"]
 
 # Weight of the newest measurement of how long an update takes.
 _NEWEST: Final = 0.1
@@ -38,19 +43,30 @@ class Person(Protocol):
 class Actor:
     """A scene that lives; a context manager, for one thread. Whoever loaded the scene closes it.
 
-    The scene is updated on a worker thread. The frame loop draws what was finished last; the next update
-    starts from the newest motion and runs while a frame is drawn.
+    On a GPU the scene is updated where it is drawn, for every frame. On a software driver it is updated on a
+    worker thread: the frame loop draws what was finished last; the next update starts from the newest motion
+    and runs while a frame is drawn.
 
     Args:
         scene: The avatar.
         person: Who it is.
         seed: Of the idle motion.
+        device: "auto" asks the OpenGL context that is current at the first `update`.
+        beside: Splats that do not change, given to the GPU with the avatar's (and to nobody else).
 
     Raises:
         InvalidInputError: The scene has no skeleton.
     """
 
-    def __init__(self, scene: Scene, person: Person, *, seed: int = 1) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        person: Person,
+        *,
+        seed: int = 1,
+        device: Device = "auto",
+        beside: Splats | None = None,
+    ) -> None:
         self._scene = scene
         self._person = person
         skeleton = Skeleton.of(scene)
@@ -60,6 +76,9 @@ class Actor:
         self._began_us = clock_us()
         self._last_us = 0
         self._update_us = 0.0
+        self._device: Device = device
+        self._beside = beside
+        self._on_gpu: GlScene | None = None
         self._splats: Splats | None = None
         self._order: NDArray[np.int32] | None = None
 
@@ -96,7 +115,7 @@ class Actor:
         body = self._retarget.pose(self._person.body(now_us, ahead_us))
         return self._idle.sample(now_us, self._person.activity, camera_in_model, face, body)
 
-    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
+    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats | SplatBuffers:
         """The newest splats that are finished; valid until the next call. Only the first call waits.
 
         Args:
@@ -104,6 +123,10 @@ class Actor:
             ahead_us: How long from now the picture will be seen, such as until OpenXR's predicted
                 display time.
         """
+        if self._device == "auto":
+            self._device = "cpu" if gl.is_software() else "gpu"
+        if self._device == "gpu":
+            return self._update_on_gpu(camera_in_model, ahead_us)
         if self._splats is None:
             self._start(camera_in_model, ahead_us)
         if self._running is not None and (self._splats is None or self._running.done()):
@@ -116,17 +139,27 @@ class Actor:
         assert self._splats is not None
         return self._splats
 
-    def _start(self, camera: NDArray[np.float64], ahead_us: int) -> None:
-        motion = self.motion(camera, ahead_us)
-        self._scene.set("expression", motion.expression)
-        self._scene.set("pose", motion.pose)
-        self._scene.set("root", motion.root)
-        self._scene.set("camera", np.asarray(camera, np.float64))
+    def _update_on_gpu(self, camera: NDArray[np.float64], ahead_us: int) -> SplatBuffers:
+        # It is not released: it lives as long as the context, which may be gone when this object ends.
+        scene = self._on_gpu = self._on_gpu or GlScene(self._scene.container, self._beside)
         began_us = clock_us()
+        self._set(scene, camera, ahead_us)
+        splats = scene.update()
+        self._measure(clock_us() - began_us)
+        return splats
 
-        def measure(_: Future[Splats]) -> None:
-            took = clock_us() - began_us
-            self._update_us += (took - self._update_us) * (_NEWEST if self._update_us else 1.0)
+    def _set(self, scene: Scene | GlScene, camera: NDArray[np.float64], ahead_us: int) -> None:
+        motion = self.motion(camera, ahead_us)
+        scene.set("expression", motion.expression)
+        scene.set("pose", motion.pose)
+        scene.set("root", motion.root)
+        scene.set("camera", np.asarray(camera, np.float64))
 
+    def _measure(self, took_us: int) -> None:
+        self._update_us += (took_us - self._update_us) * (_NEWEST if self._update_us else 1.0)
+
+    def _start(self, camera: NDArray[np.float64], ahead_us: int) -> None:
+        self._set(self._scene, camera, ahead_us)
+        began_us = clock_us()
         self._running = self._scene.update_async()
-        self._running.add_done_callback(measure)
+        self._running.add_done_callback(lambda _: self._measure(clock_us() - began_us))

@@ -155,6 +155,19 @@ def describe() -> str:
     return about
 
 
+_SOFTWARE = ("llvmpipe", "softpipe", "swiftshader")
+
+
+def is_software() -> bool:
+    """Whether the current context draws on the CPU.
+
+    Raises:
+        UnavailableError: As of `describe`.
+    """
+    about = describe().lower()
+    return any(name in about for name in _SOFTWARE)
+
+
 def dispatch(groups: int) -> None:
     """Run the current compute program; what it writes is there for the next command."""
     g = gl()

@@ -55,11 +55,13 @@ class Buffer:
             self._name, self.size = int(name.value), size
             g.glNamedBufferStorage(self._name, size, None, g.GL_DYNAMIC_STORAGE_BIT)
 
-    def write(self, data: NDArray[Any]) -> None:
-        """Replace the first ``data.nbytes`` bytes."""
-        self.reserve(max(data.nbytes, 16))
+    def write(self, data: NDArray[Any], offset: int = 0) -> None:
+        """Replace ``data.nbytes`` bytes from byte ``offset`` on; growing loses the others."""
+        self.reserve(max(offset + data.nbytes, 16))
         contiguous = np.ascontiguousarray(data)
-        gl().glNamedBufferSubData(self._name, 0, contiguous.nbytes, ctypes.c_void_p(contiguous.ctypes.data))
+        gl().glNamedBufferSubData(
+            self._name, offset, contiguous.nbytes, ctypes.c_void_p(contiguous.ctypes.data)
+        )
 
     def read(self, data: NDArray[Any], offset: int = 0) -> None:
         """Wait for what was asked for and fill a contiguous array with what lies from byte ``offset`` on."""

@@ -27,8 +27,6 @@ from taoxr_runtime.splats import Splats
 Rasterizer = Literal["auto", "quads", "tiles"]
 Lists = Literal["auto", "cpu", "gpu"]
 
-_SOFTWARE = ("llvmpipe", "softpipe", "swiftshader")
-
 
 class SplatRenderer:
     """Draws splats with the context that is current; a context manager.
@@ -67,7 +65,7 @@ class SplatRenderer:
         self.passes_ms: dict[str, float] = {}
         self._profile = profile
         self.description = gl.describe()
-        software = any(name in self.description.lower() for name in _SOFTWARE)
+        software = gl.is_software()
         if rasterizer == "auto":
             rasterizer = "tiles" if software else autotune.choose(self.description)
         self.rasterizer: Rasterizer = rasterizer

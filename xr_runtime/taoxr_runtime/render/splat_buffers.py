@@ -39,6 +39,9 @@ class SplatBuffers:
             for buffer, words in zip(self.all, (3, 6, 1, 3), strict=True):
                 buffer.reserve(4 * words * count)
 
+    def __len__(self) -> int:
+        return self.count
+
     @property
     def all(self) -> tuple[objects.Buffer, ...]:
         """Means, covariances, opacities and colours."""
@@ -56,6 +59,12 @@ class SplatBuffers:
         self.covariances.write(splats.covariances)
         self.opacities.write(splats.opacities)
         self.colors.write(splats.colors_srgb)
+
+    def place(self, splats: Splats, first: int) -> None:
+        """Put splats into room that there is, from splat number ``first`` on."""
+        arrays = (splats.means, splats.covariances, splats.opacities, splats.colors_srgb)
+        for buffer, array, words in zip(self.all, arrays, (3, 6, 1, 3), strict=True):
+            buffer.write(array, 4 * words * first)
 
     def upload_colors(self, colors_srgb: Sequence[NDArray[np.float32]]) -> None:
         """Replace the colours only: for eyes that see different ones, float32 [N, 3] each."""

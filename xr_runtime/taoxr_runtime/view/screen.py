@@ -12,6 +12,7 @@ from PIL import Image
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import SplatRenderer, TextureTarget, View, WindowTarget, gl
 from taoxr_runtime.render.backdrop import backdrop
+from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.view.orbit import Orbit
 from taoxr_runtime.view.pace import Detail
@@ -47,9 +48,14 @@ class Screen:
         return max(width // (2 if self._stereo == "sbs" else 1), SMALLEST), max(height, SMALLEST)
 
     def draw(
-        self, splats: Splats, order: NDArray[np.int32] | None, orbit: Orbit, size: tuple[int, int],
-        detail: Detail, overlay: Picture | None,
-    ) -> None:  # fmt: skip
+        self,
+        splats: Splats | SplatBuffers,
+        order: NDArray[np.int32] | None,
+        orbit: Orbit,
+        size: tuple[int, int],
+        detail: Detail,
+        overlay: Picture | None,
+    ) -> None:
         """Draws a frame.
 
         Args:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render import SplatRenderer
+from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr.api import LostError, NoHeadsetError, NoRuntimeError
 from taoxr_runtime.xr.binding import Binding, BindingName, open_binding
@@ -33,7 +34,7 @@ class Figure(Protocol):
         """In which order to draw the splats that ``update`` returned last; None if it does not say."""
         ...
 
-    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
+    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats | SplatBuffers:
         """The splats of this frame.
 
         Args:

@@ -102,7 +102,8 @@ def xr(
             stack.callback(sink.close)
             person = companion = stack.enter_context(Companion(target, sink, source, hands_free=hands_free))
             partner = Conversation(companion, questions, hands_free, tell)
-        figure = OnFloor(stack.enter_context(Actor(scene, person)), floor(_feet(scene)))
+        ground = floor(_feet(scene))
+        figure = OnFloor(stack.enter_context(Actor(scene, person, beside=ground)), ground)
         pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale)
         options = Options(binding.value, pictures, frames, _eye_height(scene))
 

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr.app import Figure
 
@@ -68,9 +69,13 @@ class OnFloor:
         """The floor, then the figure in its own order; None if it does not say."""
         return self._order
 
-    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
+    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats | SplatBuffers:
         """The splats of this frame; valid until the next call."""
         above = self._figure.update(camera_in_model, ahead_us)
+        if isinstance(above, SplatBuffers):
+            # On the GPU, where the floor lies beside the figure and is sorted with it.
+            self._order = None
+            return above
         if above is not self._seen or self._together is None:
             self._together = self._join(above)
             self._seen = above

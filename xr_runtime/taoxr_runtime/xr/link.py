@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render import SplatRenderer, View
+from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr import poses
 from taoxr_runtime.xr.binding import Binding
@@ -145,7 +146,7 @@ class Link:
         self,
         frame: Frame,
         renderer: SplatRenderer,
-        splats: Splats,
+        splats: Splats | SplatBuffers,
         order: NDArray[np.int32] | None,
         words: Words,
         capture: bool,
@@ -170,7 +171,8 @@ class Link:
             renderer.draw(splats, self.views, targets, background, order)
             if capture:
                 pictures = [read_srgb(target, self.format) for target in targets]
-                shot = Shot(self._eyes, self._model, self.views, splats, order, pictures)
+                drawn = splats.read() if isinstance(splats, SplatBuffers) else splats
+                shot = Shot(self._eyes, self._model, self.views, drawn, order, pictures)
         frame.layers.append(self.session.projection_layer(self._eyes, self._images.parts()))
         self._captions.show(words, renderer)
         if (panel := self._captions.layer(self._model)) is not None:

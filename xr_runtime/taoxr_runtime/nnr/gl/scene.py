@@ -22,6 +22,7 @@ from taoxr_runtime.nnr.nodes.skinning import Skinning
 from taoxr_runtime.nnr.nodes.splats import Constants
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.splat_buffers import SplatBuffers
+from taoxr_runtime.splats import Splats
 
 _RESULTS: Final = ("means", "covariances", "opacities", "colors_srgb")
 
@@ -34,6 +35,7 @@ class GlScene:
 
     Args:
         container: A checked file.
+        beside: Splats that do not change, such as the floor; they come after the avatar's.
 
     Attributes:
         splats: What the renderer draws; `update` changes it in place.
@@ -45,11 +47,13 @@ class GlScene:
         GlError: The driver refuses a shader.
     """
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, beside: Splats | None = None) -> None:
         self.container = container
         self.graph: Graph = build(container)
         self._inputs = Inputs(container, self.graph)
-        self.splats = SplatBuffers(self.graph.count)
+        self.splats = SplatBuffers(self.graph.count + (0 if beside is None else len(beside)))
+        if beside is not None:
+            self.splats.place(beside, self.graph.count)
         self._values: dict[str, Value] = {}
         self._own: list[objects.Buffer] = []
         results: dict[str, objects.Buffer] = dict(zip(_RESULTS, self.splats.all, strict=True))

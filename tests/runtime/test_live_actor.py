@@ -1,0 +1,74 @@
+"""The actor on the GPU: the same body as on the CPU, made where it is drawn."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from taoxr_runtime import nnr
+from taoxr_runtime.animation import Activity
+from taoxr_runtime.live import Actor, actor
+from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.splat_buffers import SplatBuffers
+from taoxr_runtime.splats import Splats
+from taoxr_runtime.xr.floor import OnFloor, floor
+
+pytestmark = pytest.mark.gl
+
+AVATAR = Path(str(files("taoxr_runtime"))) / "assets" / "default.nnr"
+CAMERA = np.array([0.1, 1.6, 1.5])
+
+
+class Nobody:
+    """Smiles, and says nothing."""
+
+    activity = Activity.IDLE
+
+    def face(self, now_us: int, ahead_us: int = 0) -> NDArray[np.float32]:
+        face = np.zeros(52, np.float32)
+        face[40:44] = 0.5
+        return face
+
+    def body(self, now_us: int, ahead_us: int = 0) -> None:
+        return None
+
+
+@pytest.fixture(autouse=True)
+def context(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(actor, "clock_us", lambda: 5_000_000)  # both see the same moment
+    opened = Context()
+    yield
+    opened.release()
+
+
+def test_is_the_same_body_as_on_the_cpu_with_the_floor_beside_it() -> None:
+    scene = nnr.load(AVATAR)
+    ground = floor(np.zeros((1, 3)))
+    with (
+        Actor(scene, Nobody(), device="gpu", beside=ground) as on_gpu,
+        Actor(scene, Nobody(), device="cpu") as on_cpu,
+    ):
+        expected = on_cpu.update(CAMERA)
+        assert isinstance(expected, Splats)
+        figure = OnFloor(on_gpu, ground)
+        splats = figure.update(CAMERA)
+        assert isinstance(splats, SplatBuffers)
+        assert figure.order is None
+        got = splats.read()
+    scene.close()
+    count = len(expected)
+    assert len(got) == count + len(ground)
+    assert np.abs(got.means[:count] - expected.means).max() < 1e-5
+    np.testing.assert_array_equal(got.opacities[:count], expected.opacities)
+    np.testing.assert_array_equal(got.means[count:], ground.means)
+    np.testing.assert_array_equal(got.colors_srgb[count:], ground.colors_srgb)
+
+
+def test_a_software_driver_leaves_it_to_the_cpu() -> None:
+    avatar = nnr.load(AVATAR)
+    with Actor(avatar, Nobody()) as figure:
+        assert isinstance(figure.update(CAMERA), Splats)
+    avatar.close()
