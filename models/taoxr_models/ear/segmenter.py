@@ -110,6 +110,11 @@ class Segmenter:
         """First frame of the open piece, or None between pieces."""
         return self._start
 
+    @property
+    def quiet(self) -> bool:
+        """True while the newest frames are silent, whether or not a piece is open."""
+        return self._frame > self._voiced_end
+
     def push(self, probability: float) -> list[Event]:
         """Takes the next frame."""
         at = self._frame

@@ -187,7 +187,10 @@ class EarStream:
     @property
     def can_work(self) -> bool:
         """True while `work` has something to do."""
-        return bool(self._required) or self._spare is not None
+        if self._required or self._spare is None:
+            return bool(self._required)
+        # A partial must not be in the way of the guess, which may be due in a moment.
+        return self._spare.stable or not self._segmenter.quiet
 
     def listen(self, samples: NDArray[np.int16], *, last: bool = False) -> list[ListenResponse]:
         """Takes the next samples at the stream's rate, [n]; a second of audio takes about 2 ms."""
@@ -365,14 +368,15 @@ class EarStream:
         if self._analysed >= self._next_partial:
             self._next_partial = self._analysed + _PARTIAL_EVERY
             first, _ = self._span(start, start)
-            self._spare = self._job(first, self._analysed)
+            self._spare = self._job(first, self._analysed, thorough=False)
 
-    def _job(self, start: int, end: int) -> _Job:
+    def _job(self, start: int, end: int, *, thorough: bool = True) -> _Job:
         hints = Hints(
             certain=self._certain,
             likely=self._newest[len(self._certain) :],
             language=self._language,
             word_times=self._word_times,
+            thorough=thorough,
         )
         return _Job(start, end, self._whisper.recognise(self._recording.cut(start, end), hints))
 

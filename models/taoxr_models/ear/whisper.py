@@ -43,6 +43,9 @@ _LOOP_TIMES: Final = 4
 _LOOP_TOKENS: Final = 12
 # Nor more words than this. "Mm-hm" can become a whole sentence that was frequent in the training data.
 _WORDS_PER_S: Final = 5.5
+# In noise the whole window hears better (14.3 % wrong words at 20 dB, not 17.2) but takes five times as long:
+# it is tried when the mean logarithm of the tokens' probabilities is below this.
+_UNSURE: Final = -0.4
 # Both together mean that the words are made up: Whisper's own rule.
 _NO_SPEECH: Final = 0.6
 _UNLIKELY: Final = -1.0
@@ -57,12 +60,14 @@ class Hints:
         likely: Tokens that may follow; they only save time.
         language: Code such as "en"; None lets a multilingual model find out.
         word_times: Whether times of words are wanted.
+        thorough: Whether a text that is not sure may take another half a second.
     """
 
     certain: tuple[int, ...] = ()
     likely: tuple[int, ...] = ()
     language: str | None = None
     word_times: bool = False
+    thorough: bool = True
 
 
 class Whisper:
@@ -116,7 +121,7 @@ class Whisper:
         self.check_language(hints.language)
         seconds = len(samples) / RATE
         short = min(max(seconds + _MIN_TAIL_S, _MIN_TOTAL_S), _WINDOW_S)
-        # The second only if the first falls into a loop.
+        # The second only if the first falls into a loop or is not sure.
         return Recognition(self, (self._mel(samples, s) for s in (short, _WINDOW_S)), seconds, hints)
 
     def recognise_mel(self, mel: Variable, seconds: float) -> "Recognition":
@@ -213,11 +218,12 @@ class Recognition:
         for mel in mels:
             cross = yield from self._whisper.encode(mel)
             whole = yield from self._decode(cross)
-            if whole:
+            speech = self._no_speech <= _NO_SPEECH
+            unsure = self._hints.thorough and speech and self._certainty() < _UNSURE
+            if whole and not unsure:
                 break
         self.tokens = self.tokens[: len(self.tokens) - repeated_tokens(self.tokens)]
-        certainty = np.mean(self._log_probabilities) if self._log_probabilities else 0.0
-        if self._no_speech > _NO_SPEECH and certainty < _UNLIKELY:
+        if self._no_speech > _NO_SPEECH and self._certainty() < _UNLIKELY:
             self.tokens = list(self._hints.certain)
         self.text = self._whisper.decode(self.tokens)
         if len(self.text.split()) > _WORDS_PER_S * self._seconds:
@@ -225,6 +231,9 @@ class Recognition:
             self.text = self._whisper.decode(self.tokens)
         if self._hints.word_times and self.text:
             self.words = self._word_times()
+
+    def _certainty(self) -> float:
+        return float(np.mean(self._log_probabilities)) if self._log_probabilities else 0.0
 
     def _decode(self, cross: Cross) -> Generator[None, None, bool]:
         """Greedy decoding; False when it has fallen into a loop."""
