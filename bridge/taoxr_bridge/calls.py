@@ -74,11 +74,10 @@ async def calling(worker: Worker, wait_s: float) -> AsyncGenerator[None]:
 
 
 async def synthesize(
-    tts: Worker, text: str, wait_s: float, speed: float = 0.0
+    tts: Worker, request: tts_pb2.SynthesizeRequest, wait_s: float
 ) -> AsyncGenerator[tts_pb2.SynthesizeResponse]:
-    """Speaks one clause, piece by piece; a `speed` of 0 is the voice's own."""
+    """Speaks one clause, piece by piece."""
     async with calling(tts, wait_s):
-        request = tts_pb2.SynthesizeRequest(text=text, speed=speed)
         call = TtsServiceStub(tts.channel).Synthesize(request, metadata=tts.metadata)
         try:
             # No deadline for all of it: it lasts as long as whoever hears it takes.

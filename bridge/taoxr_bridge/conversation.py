@@ -18,7 +18,7 @@ from taoxr_bridge.metrics import Metrics
 from taoxr_bridge.motion import body_of_text
 from taoxr_bridge.session import Session
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import Voice, chunks_of, open_voice, start_speech
+from taoxr_bridge.speech import Style, Voice, chunks_of, open_voice, start_speech
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
@@ -71,7 +71,8 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         if config.resume_token:
             await self._take_over(config.resume_token)
         async with self._place():
-            voice = await self._voice("config.frame_rate", config.frame_rate)
+            style = Style(config.speed, config.voice_seed, config.speaker)
+            voice = await self._voice("config.frame_rate", config.frame_rate, style)
             origin = resume.begin(self._journal)
             if token := config.resume_token:
                 origin, config = resume.go_on(token, await resume.find(self._journal, token), config)
@@ -101,7 +102,9 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         """Speaks a text, as fast as the client takes it."""
         validation.check_text("text", request.text)
         validation.check_tracks("tracks", request.tracks)
-        voice = await self._voice("frame_rate", request.frame_rate)
+        validation.check_speed("speed", request.speed)
+        style = Style(request.speed, request.seed, request.speaker)
+        voice = await self._voice("frame_rate", request.frame_rate, style)
         rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
         rig.frame_rate = voice.frame_rate
         audio = common_pb2.AudioFormat(sample_rate_hz=voice.sample_rate_hz)
@@ -154,10 +157,10 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             self._active -= 1
             self._freed.set()
 
-    async def _voice(self, field: str, frame_rate: float) -> Voice:
+    async def _voice(self, field: str, frame_rate: float, style: Style) -> Voice:
         frame_rate = validation.frame_rate(field, frame_rate)
         tts, a2bs = self._workers["tts"], self._workers["a2bs"]
-        return await open_voice(tts, a2bs, self._settings, frame_rate=frame_rate)
+        return await open_voice(tts, a2bs, self._settings, frame_rate=frame_rate, style=style)
 
 
 async def _first_config(requests: AsyncIterator[pb.ConverseRequest]) -> pb.ConversationConfig:

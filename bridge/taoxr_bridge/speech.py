@@ -13,7 +13,7 @@ from typing import Final
 from taoxr.errors import UnavailableError
 from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import MediaChunk
-from taoxr.worker.v1 import a2bs_pb2
+from taoxr.worker.v1 import a2bs_pb2, tts_pb2
 from taoxr_bridge import calls
 from taoxr_bridge.clauses import Chunker
 from taoxr_bridge.history import SpokenClause
@@ -37,6 +37,21 @@ _PREVIOUS_PHONEMES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
+class Style:
+    """How a voice speaks.
+
+    Attributes:
+        speed: Speaking rate; 0 is the voice's own.
+        seed: Varies intonation and rhythm.
+        speaker: Name or number, of a voice that has several; empty is the first.
+    """
+
+    speed: float = 0.0
+    seed: int = 0
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Voice:
     """Who speaks, and how.
 
@@ -47,7 +62,7 @@ class Voice:
         frame_rate: Frames per second.
         pause_ms: Silence after a sentence.
         wait_s: How long to wait for a worker that restarts.
-        speed: Speaking rate; 0 is the voice's own.
+        style: How it speaks.
     """
 
     tts: Worker
@@ -56,7 +71,7 @@ class Voice:
     frame_rate: float
     pause_ms: int
     wait_s: float
-    speed: float = 0.0
+    style: Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +123,7 @@ class Spoken:
 
 
 async def open_voice(
-    tts: Worker, a2bs: Worker, settings: Settings, *, frame_rate: float = 0.0, speed: float = 0.0
+    tts: Worker, a2bs: Worker, settings: Settings, *, frame_rate: float = 0.0, style: Style = Style()
 ) -> Voice:
     """The voice of these workers.
 
@@ -121,7 +136,7 @@ async def open_voice(
         raise UnavailableError(
             f"the tts worker speaks at {rate} Hz, expected a multiple of {_STEPS_PER_SECOND} Hz"
         )
-    return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, settings.worker_wait_s, speed)
+    return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, settings.worker_wait_s, style)
 
 
 def start_voice(tasks: asyncio.TaskGroup, text: str, voice: Voice, stages: Stages) -> Pipe[Voiced]:
@@ -161,8 +176,11 @@ async def add_voice(clauses: Pipe[str], voiced: Pipe[Voiced], voice: Voice, stag
 
 
 async def _speak(index: int, text: str, voice: Voice) -> AsyncGenerator[Voiced]:
-    responses = calls.synthesize(voice.tts, text.strip(), voice.wait_s, voice.speed)
-    async with aclosing(responses):
+    style = voice.style
+    request = tts_pb2.SynthesizeRequest(
+        text=text.strip(), speed=style.speed, seed=style.seed, speaker=style.speaker
+    )
+    async with aclosing(calls.synthesize(voice.tts, request, voice.wait_s)) as responses:
         began = time.monotonic()
         first = await anext(responses)
         waited = time.monotonic() - began

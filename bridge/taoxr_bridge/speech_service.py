@@ -14,7 +14,7 @@ from taoxr_bridge import calls, validation
 from taoxr_bridge.listening import transcript_of
 from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import duration, open_voice, pieces, shifted, start_voice
+from taoxr_bridge.speech import Style, duration, open_voice, pieces, shifted, start_voice
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
@@ -56,10 +56,10 @@ class SpeechService(speech_pb2_grpc.SpeechServiceServicer):
     ) -> None:
         """Speaks a text, as fast as the client takes it."""
         validation.check_text("text", request.text)
-        if request.speed != 0 and not 0.5 <= request.speed <= 2:
-            raise InvalidInputError("speed", request.speed, "0.5 to 2, or 0 for the voice's own")
+        validation.check_speed("speed", request.speed)
+        style = Style(request.speed, request.seed, request.speaker)
         tts, a2bs = self._workers["tts"], self._workers["a2bs"]
-        voice = await open_voice(tts, a2bs, self._settings, speed=request.speed)
+        voice = await open_voice(tts, a2bs, self._settings, style=style)
         rate = voice.sample_rate_hz
         await context.write(pb.SynthesizeResponse(started=common_pb2.AudioFormat(sample_rate_hz=rate)))
         start_us = 0

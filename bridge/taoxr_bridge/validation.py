@@ -29,6 +29,7 @@ def check_config(config: pb.ConversationConfig, space: str) -> None:
     if config.input_mode not in pb.InputMode.values():
         raise InvalidInputError("config.input_mode", config.input_mode, "a value of InputMode")
     frame_rate("config.frame_rate", config.frame_rate)
+    check_speed("config.speed", config.speed)
     if config.space not in ("", space):
         raise InvalidInputError("config.space", config.space, f"{space!r}, which this server's frames are in")
     check_tracks("config.tracks", config.tracks)
@@ -102,6 +103,16 @@ def frame_rate(field: str, value: float) -> float:
     if not (math.isfinite(value) and 10 <= value <= 120):
         raise InvalidInputError(field, value, "10 to 120 frames per second, or 0 for 30")
     return value
+
+
+def check_speed(field: str, value: float) -> None:
+    """Checks a speaking rate.
+
+    Raises:
+        InvalidInputError: It is out of range.
+    """
+    if value != 0 and not 0.5 <= value <= 2:
+        raise InvalidInputError(field, value, "0.5 to 2, or 0 for the voice's own")
 
 
 def check_sample_rate(field: str, value: int) -> None:

@@ -102,7 +102,7 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.speeds: list[float] = []
+        self.styles: list[tuple[float, int, str]] = []
         self.stressed = ""  # letters that carry stress
         self.spoke = asyncio.Event()
         self.piece = 7168
@@ -114,7 +114,7 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
     ) -> AsyncGenerator[tts_pb2.SynthesizeResponse]:
         self.texts.append(request.text)
         self.spoke.set()
-        self.speeds.append(request.speed)
+        self.styles.append((request.speed, request.seed, request.speaker))
         letters = [c for c in request.text if c.isalnum()]
         step = MS_PER_CHAR * 1000
         pcm = np.full(len(letters) * RATE * MS_PER_CHAR // 1000, 1000, "<i2")

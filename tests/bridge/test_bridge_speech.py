@@ -9,7 +9,7 @@ import pytest
 from grpc import StatusCode, aio
 from numpy.typing import NDArray
 
-from taoxr.client import SpeechActivity, Transcript
+from taoxr.client import ConversationOptions, MediaChunk, SpeechActivity, Transcript
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr.v1 import common_pb2, speech_pb2
 from taoxr.v1.speech_pb2_grpc import SpeechServiceStub
@@ -185,10 +185,27 @@ async def test_synthesize_refuses_a_wrong_speed(fake_bridge, speed):
             await client.synthesize("Hello.", speed=speed)
 
 
-async def test_speed_reaches_the_voice(fake_bridge):
+async def test_speed_seed_and_speaker_reach_the_voice(fake_bridge):
     async with fake_bridge() as (client, fakes):
-        await client.synthesize("Hello.", speed=1.5)
-        assert fakes.tts.speeds == [1.5]
+        await client.synthesize("Hello.", speed=1.5, seed=7, speaker="Eve")
+        await client.say("Hello.", speed=0.75, seed=2**32 - 1, speaker="1")
+        options = ConversationOptions(speed=1.25, voice_seed=3, speaker="Bob")
+        async with client.converse(options) as conversation:
+            await conversation.send_text("Hello.")
+            async for event in conversation:
+                if isinstance(event, MediaChunk):
+                    break
+    assert fakes.tts.styles[:3] == [(1.5, 7, "Eve"), (0.75, 2**32 - 1, "1"), (1.25, 3, "Bob")]
+
+
+@pytest.mark.parametrize("speed", [0.4, 2.1, float("nan")])
+async def test_say_and_converse_refuse_a_wrong_speed(fake_bridge, speed):
+    async with fake_bridge() as (client, _fakes):
+        with pytest.raises(InvalidInputError, match="speed"):
+            await client.say("Hello.", speed=speed)
+        with pytest.raises(InvalidInputError, match=r"config\.speed"):
+            async with client.converse(ConversationOptions(speed=speed)):
+                pass
 
 
 async def test_animate_text_makes_the_frames_of_say(fake_bridge):

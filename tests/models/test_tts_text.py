@@ -28,6 +28,32 @@ pytestmark = pytest.mark.unit
         ("OK?!", "okay?"),
         ("It costs £5.", "It costs £5."),
         ("snake_case a|b", "snake case a, b"),
+        ("¥500 or $1.5 million", "500 yen or 1.5 million dollars"),
+        ("$5-10", "$5 to $10"),
+        ("10-15 people", "10 to 15 people"),
+        ("1 km, 5.5 km, 10 ft", "1 kilometer, 5.5 kilometers, 10 feet"),
+        ("3 GHz, 60Hz, 100 W, 2 TB", "3 gigahertz, 60 hertz, 100 watts, 2 terabytes"),
+        ("250 ml in 5 min at 5 m/s", "250 milliliters in 5 minutes at 5 meters per second"),
+        ("12.5 %", "12.5%"),
+        ("the 1990s", "the 19 nineties"),
+        ("1/2 cup, 3/4, 2 1/2", "one half cup, 3 quarters, 2 and a half"),
+        ("24/7", "24 7"),
+        ("5/6/2024", "2024-05-06"),
+        ("31/31/2031", "31 31 2031"),
+        ("555-1234", "five five five, one two three four"),
+        ("(212) 555-0123", "two one two, five five five, zero one two three"),
+        ("+1 555 123 4567", "plus one, five five five, one two three, four five six seven"),
+        ("call 911", "call nine one one"),
+        ("Mail jo.b@example.com!", "Mail jo dot b at example dot com!"),
+        ("on example.org", "on example dot org"),
+        ("192.168.1.1", "192 dot 168 dot 1 dot 1"),
+        ("e.g. apples, i.e. fruit, etc.", "for example apples, that is fruit, et cetera"),
+        ("No. 5, Fig. 2, #1", "number 5, figure 2, number 1"),
+        ("Jan. 3rd", "January 3rd"),
+        ("St. Louis, Main St. Louis", "Saint Louis, Main Street Louis"),
+        ("3 p.m. today", "3 pm today"),
+        ("R&D, A4, 4K", "R and D, A 4, 4 K"),
+        ("~5, 2x, v2.0", "about 5, 2 times, version 2.0"),
     ],
 )
 def test_readable(written: str, read: str) -> None:
@@ -37,6 +63,19 @@ def test_readable(written: str, read: str) -> None:
 @pytest.mark.parametrize("text", ["", "  \n", "😀", "...", "你好", "***", "—", "()", "\ud800", "\x00"])
 def test_nothing_to_pronounce(text: str) -> None:
     assert readable(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("**Grüße** 😀 – 50 % é", "Grüße, 50 % é"),
+        ("[Link](https://x.de/y) https://z.de", "Link"),
+        ("«Привет», мир…", '"Привет", мир'),
+        ("😀 ***", ""),
+    ],
+)
+def test_other_languages_keep_their_letters(written: str, read: str) -> None:
+    assert readable(written, english=False) == read
 
 
 @given(st.text(max_size=200))

@@ -9,7 +9,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ from taoxr_models.catalog import entries, own
 from taoxr_models.catalog.entries import Entry, File, Role
 from taoxr_models.catalog.files import sha256
 from taoxr_models.catalog.installed import folder as folder_of
+from taoxr_models.catalog.recipes import convert
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,13 @@ KINDS: Final = (
             "tokens.txt": "tokens.txt",
         },
         {"model.json": "model.json"},
+    ),
+    Kind(
+        "piper",
+        "tts",
+        "Piper voice",
+        {"model": "*.onnx", "config": "*.onnx.json"},
+        {},
     ),
     Kind(
         "unitalker",
@@ -117,10 +125,15 @@ def add(source: Path, model_id: str, description: Description = Description()) -
         with tempfile.TemporaryDirectory(prefix=f".{kind.recipe}~", dir=root) as staging:
             made = Path(staging) / "model"
             made.mkdir()
-            for name, path in files.items():
-                shutil.copyfile(path, made / name)
+            if kind.recipe == "piper":
+                convert(kind.recipe, files, made)
+            else:
+                for name, path in files.items():
+                    shutil.copyfile(path, made / name)
+            spoken = _try(kind, made)
+            if spoken and description.languages == Description().languages:
+                description = replace(description, languages=spoken)
             entry = _entry(kind, model_id, description, made)
-            _try(kind, made)
             target = folder_of(entry)
             if target.exists():
                 raise ModelError(f"{target} is in the way; remove it, or choose another --id")
@@ -135,12 +148,22 @@ def add(source: Path, model_id: str, description: Description = Description()) -
     return entry
 
 
-def _try(kind: Kind, made: Path) -> None:
-    """Loads the model once, so that what is wrong with it is said now."""
+def _try(kind: Kind, made: Path) -> tuple[str, ...]:
+    """Loads the model once, so that what is wrong with it is said now.
+
+    Returns:
+        Its languages, if it tells them.
+    """
     if kind.recipe == "sherpa-transducer":
         from taoxr_models.ear.online import OnlineRecognizer
 
         OnlineRecognizer.from_folder(made)
+    elif kind.recipe == "piper":
+        from taoxr_models.tts.voice import Voice
+
+        voice = Voice(made)
+        voice.check()
+        return (voice.language,)
     elif kind.recipe == "mnn-llm":
         from taoxr_models.llm.trial import try_folder
 
@@ -150,6 +173,7 @@ def _try(kind: Kind, made: Path) -> None:
 
         UniTalker(made)
         Face.of_folder(made)
+    return ()
 
 
 def recognise(source: Path) -> tuple[Kind, dict[str, Path]]:

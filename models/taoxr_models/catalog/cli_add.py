@@ -27,7 +27,8 @@ def add(
 ) -> None:
     """Adds a model that lies on the disk already, and checks it.
 
-    Known kinds: sherpa-mnn's streaming zipformer transducers (speech recognition), UniTalker-MNN (lips).
+    Known kinds: sherpa-mnn's streaming zipformer transducers (speech recognition), MNN-LLM (language model),
+    Piper voices (speech), UniTalker-MNN (lips).
     The files are copied; the entry goes into catalog.toml in taoxr's home.
     """
     from taoxr_models.catalog.add import Description

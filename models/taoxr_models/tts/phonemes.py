@@ -8,22 +8,20 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
-import gruut.utils
 from gruut.phonemize import SqlitePhonemizer
 from gruut.text_processor import TextProcessor
+from gruut.utils import remove_non_word_chars as plain
 
-from taoxr.errors import InvalidInputError, ModelError
+from taoxr.errors import InvalidInputError
+from taoxr_models.tts.language import GRUUT, STYLE, lexicon
 
 WORD_GAP: Final = " "
 PUNCTUATION: Final = ".,;:!?"
 # About six seconds of speech: what one call of the voice makes while it holds the GIL (0.4 s).
 MAX_SYMBOLS: Final = 100
 
-_LANGUAGE: Final = "en-us"
-_STYLE: Final = "espeak"
 # gruut spells every word in capitals. Those in the lexicon are words (NASA, WOW); of two letters, these.
 _CAPITALS: Final = re.compile(r"\b[A-Z]{2,}(?:'[A-Z]+)?\b")
 _TWO_LETTER_WORDS: Final = " am an as at be by do go he hi if in is it me my no of oh on or so to up we "
@@ -32,33 +30,34 @@ _LETTER_A: Final = ("ˈe", "ɪ")
 
 
 class Phonemizer:
-    """English text to symbols; for the thread that made it.
+    """Text to symbols; for the thread that made it.
 
     gruut's own lexicon file has no index, which costs 8 ms for every new word; so it is copied into
-    memory with one (0.3 s, 15 MB).
+    memory with one (English: 0.3 s, 15 MB).
+
+    Args:
+        language: BCP 47 tag; see `taoxr_models.tts.language`.
 
     Raises:
-        ModelError: gruut's English data is not installed.
+        ModelError: gruut's data of the language is not installed.
     """
 
-    def __init__(self) -> None:
-        folder: Path | None = gruut.utils.find_lang_dir(_LANGUAGE)
-        lexicon = None if folder is None else folder / _STYLE / "lexicon.db"
-        if lexicon is None or not lexicon.is_file():
-            raise ModelError("gruut's English lexicon is missing; install it with: pip install 'gruut[en]'")
+    def __init__(self, language: str = "en-US") -> None:
+        short = language.partition("-")[0].lower()
+        self.english = short == "en"
+        self._language: str = GRUUT[short]
         database = sqlite3.connect("file::memory:", uri=True)
-        database.execute("ATTACH ? AS file", (f"{lexicon.as_uri()}?mode=ro",))
+        database.execute("ATTACH ? AS file", (f"{lexicon(language).as_uri()}?mode=ro",))
         database.execute(
             "CREATE TABLE word_phonemes AS SELECT word, pron_order, role, phonemes FROM file.word_phonemes"
         )
         database.execute("CREATE INDEX by_word ON word_phonemes (word)")
-        plain = gruut.utils.remove_non_word_chars
         self._lookup = SqlitePhonemizer(
             database, word_transform_funcs=(str.lower, plain, lambda word: plain(word.lower()))
         )
         # Without tags of parts of speech: they take 60 ms a sentence, and this lexicon has no use for them.
         self._processor: Any = TextProcessor(
-            _LANGUAGE, model_prefix=_STYLE, lookup_phonemes=self._lookup, load_pos_tagger=False
+            self._language, model_prefix=STYLE, lookup_phonemes=self._lookup, load_pos_tagger=False
         )
 
     def __call__(self, text: str) -> list[list[str]]:
@@ -86,20 +85,24 @@ class Phonemizer:
 
     def _pieces(self, text: str) -> list[list[str]]:
         pieces: list[list[str]] = []
-        graph, root = self._processor(text, lang=_LANGUAGE)
+        graph, root = self._processor(text, lang=self._language)
         for sentence in self._processor.sentences(graph, root, pos=False):
-            symbols = _symbols(sentence)
+            symbols = _symbols(sentence, self.english)
             if any(s not in PUNCTUATION + WORD_GAP for s in symbols):
                 pieces.extend(_cut(symbols))
         return pieces
 
     def _word_or_letters(self, match: re.Match[str]) -> str:
         word = match[0].lower()
-        is_word = f" {word} " in _TWO_LETTER_WORDS if len(word) == 2 else self._lookup(word) is not None
+        is_word = (
+            f" {word} " in _TWO_LETTER_WORDS
+            if self.english and len(word) == 2
+            else self._lookup(word) is not None
+        )
         return word if is_word else match[0]
 
 
-def _symbols(sentence: Iterable[Any]) -> list[str]:
+def _symbols(sentence: Iterable[Any], english: bool) -> list[str]:
     words = [(str(w.text), tuple(str(p) for p in w.phonemes or ()), bool(w.is_break)) for w in sentence]
     spoken = [text for text, _, is_break in words if not is_break]
     spelled = {i for a, b in pairwise(range(len(spoken))) for i in (a, b) if _is_letter(spoken[a], spoken[b])}
@@ -117,7 +120,7 @@ def _symbols(sentence: Iterable[Any]) -> list[str]:
         if symbols:
             symbols.append(WORD_GAP)
         # The lexicon's "A" is the article, also in abbreviations.
-        symbols.extend(_LETTER_A if text == "A" and word in spelled else phones)
+        symbols.extend(_LETTER_A if english and text == "A" and word in spelled else phones)
     return symbols
 
 

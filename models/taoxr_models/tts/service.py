@@ -28,19 +28,21 @@ class _Speaker:
     """Phonemiser and voice."""
 
     def __init__(self, folder: Path) -> None:
-        self._phonemes = Phonemizer()
         self._voice = Voice(folder)
+        self._phonemes = Phonemizer(self._voice.language)
         self.sample_rate_hz = self._voice.sample_rate_hz
-        for symbols in self._phonemes(readable(_WARM_UP)):
+        for symbols in self._phonemes(self._readable(_WARM_UP)):
             self._voice.calibrate(symbols)
 
-    def speak(self, text: str, speed: float, seed: int) -> Generator[tts_pb2.SynthesizeResponse | None]:
+    def speak(
+        self, text: str, speed: float, seed: int, speaker: str
+    ) -> Generator[tts_pb2.SynthesizeResponse | None]:
         """Speaks a text piece by piece; None is a step without audio."""
-        rows = self._phonemes(readable(text))
+        rows = self._phonemes(self._readable(text))
         yield None
         spoken: list[Utterance] = []
         for symbols in rows:
-            spoken.append(self._voice.plan(symbols, speed, seed))
+            spoken.append(self._voice.plan(symbols, speed, seed, speaker))
             yield None
         response = tts_pb2.SynthesizeResponse(
             sample_rate_hz=self.sample_rate_hz, phonemes=_timing(spoken, self.sample_rate_hz)
@@ -55,6 +57,9 @@ class _Speaker:
                 response.pcm = pcm.astype("<i2").tobytes()
                 yield response
                 response = tts_pb2.SynthesizeResponse()
+
+    def _readable(self, text: str) -> str:
+        return readable(text, english=self._phonemes.english)
 
 
 class TtsRole(tts_pb2_grpc.TtsServiceServicer):
@@ -91,7 +96,7 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
         """Speaks one clause, piece by piece.
 
         Raises:
-            InvalidInputError: The text is too long, or the speed out of range.
+            InvalidInputError: The text is too long, the speed out of range, or there is no such speaker.
         """
         assert self._speaker is not None  # the framework lets no call in before `load` is through
         if len(request.text) > MAX_TEXT_CHARS:
@@ -99,7 +104,7 @@ class TtsRole(tts_pb2_grpc.TtsServiceServicer):
         speed = request.speed or 1.0
         if not _SPEEDS[0] <= speed <= _SPEEDS[1]:
             raise InvalidInputError("speed", speed, f"0 (normal) or {_SPEEDS[0]} to {_SPEEDS[1]}")
-        steps = self._thread.steps(self._speaker.speak(request.text, speed, request.seed))
+        steps = self._thread.steps(self._speaker.speak(request.text, speed, request.seed, request.speaker))
         async with aclosing(steps) as responses:
             begun = time.perf_counter()
             async for response in responses:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.engine import Module
-from taoxr.errors import ModelError
+from taoxr.errors import InvalidInputError, ModelError
+from taoxr_models.tts.language import check_symbols, known_parts, language_of
 from taoxr_models.tts.phonemes import PUNCTUATION, WORD_GAP
 from taoxr_models.tts.pieces import Array, Computed, Given, Net
 
@@ -128,8 +129,12 @@ class Voice:
     Args:
         folder: Holds what `convert_piper` writes (verified).
 
+    Attributes:
+        sample_rate_hz: Of the audio; 16,000 for Piper's voices of low quality, mostly 22,050.
+        language: BCP 47 tag.
+
     Raises:
-        ModelError: A file is missing or of another form.
+        ModelError: A file is missing or of another form, or there are no phonemes for its language.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -142,39 +147,80 @@ class Voice:
             )
             ids: Mapping[str, Sequence[int]] = config["phoneme_id_map"]
             self._ids = {symbol: tuple(int(i) for i in of) for symbol, of in ids.items()}
+            speakers = int(config.get("num_speakers", 1))
+            names: Mapping[str, int] = config.get("speaker_id_map") or {}
+            if not all(0 <= i < speakers for i in names.values()):
+                raise ValueError(f"a speaker is not one of {speakers}")
+            # MNN does not check what it looks up in a table.
+            if any(i >= int(config.get("num_symbols", 256)) for of in self._ids.values() for i in of):
+                raise ValueError("an id is not below num_symbols")
+            self.language = language_of(config)
+            self._speakers = {str(i): i for i in range(speakers)} | {n: int(i) for n, i in names.items()}
             self._start, self._end, self._blank = (self._ids[s] for s in (_START, _END, _BLANK))
             # memory="low" makes this model's convolutions four times slower.
+            several = speakers > 1
             self._flow, self._coarse, self._fine = (
                 Net(
-                    Module(folder / f"{name}.mnn", ["x"], ["y"]), parts[name]["margin"], parts[name]["factor"]
+                    Module(folder / f"{name}.mnn", ["x", "speaker"] if spoken_by else ["x"], ["y"]),
+                    parts[name]["margin"],
+                    parts[name]["factor"],
                 )
-                for name in ("flow", "coarse", "fine")
+                for name, spoken_by in (("flow", several), ("coarse", several), ("fine", False))
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"voice.json or parts.json in {folder} has another form: {error!r}") from error
         self._gain = _USUAL_GAIN
         self._encoder = Module(
             folder / "encoder.mnn",
-            ["input", "input_lengths", "scales", "noise"],
-            ["mean", "log_scale", "durations"],
+            ["input", "input_lengths", *(["sid"] if several else []), "scales", "noise"],
+            ["mean", "log_scale", "durations", *(["speaker"] if several else [])],
         )
 
-    def plan(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0) -> Utterance:
+    @property
+    def speakers(self) -> Sequence[str]:
+        """Names and numbers of the speakers; the first number is who speaks when none is asked for."""
+        return tuple(self._speakers)
+
+    @property
+    def scales(self) -> tuple[float, float, float]:
+        """Noise of the sound, length, noise of the durations: what Piper's graph calls ``scales``."""
+        return self._noise, self._length, self._width
+
+    def ids(self, symbols: Sequence[str]) -> list[int]:
+        """What the network is given for a sentence."""
+        return self._sequence(symbols)[0]
+
+    def check(self) -> None:
+        """Checks that the voice's language can be phonemised with symbols that it knows.
+
+        Raises:
+            ModelError: It cannot; the text names the language, and the phonemes.
+        """
+        check_symbols(self.language, self._ids)
+
+    def plan(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0, speaker: str = "") -> Utterance:
         """Decides how long each symbol of a sentence lasts; the same arguments always give the same audio.
 
         Args:
             symbols: See `taoxr_models.tts.phonemes`. Characters that the voice does not know are left out.
             speed: 2 is twice as fast.
             seed: Of the noise that varies intonation and rhythm.
+            speaker: Name or number; empty means number 0.
 
         Raises:
+            InvalidInputError: The voice has no such speaker.
             ModelError: The voice gave something else than durations.
         """
+        speaker_id = self._speakers.get(speaker or "0")
+        if speaker_id is None:
+            raise InvalidInputError("speaker", speaker, f"one of {', '.join(self._speakers)}")
         ids, owners, names = self._sequence(symbols)
         random = np.random.default_rng(seed)
-        mean, log_scale, durations = self._encoder.run(
+        several = [np.array([speaker_id], dtype=np.int32)] if len(set(self._speakers.values())) > 1 else []
+        mean, log_scale, durations, *speaks = self._encoder.run(
             np.array([ids], dtype=np.int32),
             np.array([len(ids)], dtype=np.int32),
+            *several,
             np.array([0.0, self._length / speed, self._width], dtype=np.float32),
             random.standard_normal((1, 2, len(ids)), dtype=np.float32),
         )
@@ -184,17 +230,18 @@ class Voice:
         mean, log_scale = (np.repeat(values, frames, axis=-1) for values in (mean, log_scale))
         noise = random.standard_normal(mean.shape, dtype=np.float32)
         latents = Given((mean + noise * np.exp(log_scale) * self._noise).astype(np.float32))
-        flow = Computed(self._flow, latents, first=_FLOW_FRAMES, least=_FLOW_FRAMES)
-        coarse = Computed(self._coarse, flow, least=_COARSE_FRAMES)
+        constants = tuple(speaks)
+        flow = Computed(self._flow, latents, constants, first=_FLOW_FRAMES, least=_FLOW_FRAMES)
+        coarse = Computed(self._coarse, flow, constants, least=_COARSE_FRAMES)
         fine = Computed(self._fine, coarse)
         edges = [0, *(np.cumsum(frames) * fine.rate).tolist()]
         spans = [(names[o], edges[i], edges[i + 1]) for i, o in enumerate(owners)]
         fade = round(_FADE_S * self.sample_rate_hz)
         return Utterance(_merged(spans, owners), flow, coarse, fine, self._gain, fade)
 
-    def speak(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0) -> Speech:
+    def speak(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0, speaker: str = "") -> Speech:
         """All of `plan` at once."""
-        utterance = self.plan(symbols, speed, seed)
+        utterance = self.plan(symbols, speed, seed, speaker)
         return Speech(np.concatenate(list(utterance.pieces())), utterance.timing)
 
     def calibrate(self, symbols: Sequence[str]) -> None:
@@ -224,7 +271,7 @@ class Voice:
         ids, owners = [*self._start], [0] * len(self._start)
         carried = 0  # ids of gaps whose time goes to the next symbol
         for before, symbol in zip(["", *symbols], symbols, strict=False):
-            known = [self._ids[c] for c in symbol if c in self._ids]
+            known = [self._ids[c] for c in known_parts(symbol, self._ids)]
             if not known:
                 continue
             pauses = symbol in PUNCTUATION or (symbol == WORD_GAP and before in PUNCTUATION)

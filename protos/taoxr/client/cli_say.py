@@ -3,7 +3,7 @@
 import asyncio
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -25,6 +25,12 @@ app = typer.Typer(
 )
 
 
+class _Style(NamedTuple):
+    speed: float
+    speaker: str
+    seed: int
+
+
 @app.command()
 def say(
     text: Annotated[str, typer.Argument(help="What to say; at most 4,000 characters.")],
@@ -34,6 +40,13 @@ def say(
     ] = None,
     body: Annotated[Path | None, typer.Option(help="File to write the body and the cues to: .json.")] = None,
     frame_rate: Annotated[float, typer.Option(help="Frames per second, 10 to 120.")] = 30.0,
+    speed: Annotated[float, typer.Option(help="Speaking rate, 0.5 to 2.")] = 1.0,
+    speaker: Annotated[
+        str, typer.Option(help="Name or number of the speaker, of a voice that has several.")
+    ] = "",
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Another number, another intonation and rhythm.")
+    ] = 0,
     target: Target = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
@@ -50,6 +63,7 @@ def say(
 
     ```
     taoxr say "Hello there."
+    taoxr say "Hello there." --speed 0.9 --seed 3
     taoxr say "Hello there." -o hello.wav --frames hello.json
     taoxr say "Hello there." -o hello.wav --body body.json
     taoxr say "Hello there." --target 192.168.1.5:50061 --tls-ca ca.pem --token-file token
@@ -67,11 +81,18 @@ def say(
         out_file.check(body, field="--body", suffixes=body_file.SUFFIXES)
         if body.resolve() in (out.resolve(), frames and frames.resolve()):
             raise InvalidInputError("--body", str(body), "another file than --out and --frames")
-    asyncio.run(_say(text, out, frames, body, frame_rate, server))
+    style = _Style(speed, speaker, seed)
+    asyncio.run(_say(text, out, frames, body, frame_rate, style, server))
 
 
 async def _say(
-    text: str, out: Path, frames: Path | None, body: Path | None, frame_rate: float, server: Server
+    text: str,
+    out: Path,
+    frames: Path | None,
+    body: Path | None,
+    frame_rate: float,
+    style: _Style,
+    server: Server,
 ) -> None:
     async with client_for(server) as client:
         began = time.perf_counter()
@@ -79,6 +100,9 @@ async def _say(
             speech = await client.say(
                 text,
                 frame_rate=frame_rate,
+                speed=style.speed,
+                speaker=style.speaker,
+                seed=style.seed,
                 tracks=frozenset((Track.BODY, Track.CUES)) if body is not None else frozenset[Track](),
                 on_progress=lambda done_us: status.update(f"speaking … {done_us / 1e6:.1f} s"),
             )

@@ -20,7 +20,7 @@ from taoxr.client.conversation import Conversation, ConversationOptions
 from taoxr.client.resume import resumed
 from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
-from taoxr.v1 import animation_pb2, common_pb2
+from taoxr.v1 import animation_pb2, common_pb2, speech_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
 from taoxr.v1.conversation_pb2_grpc import ConversationServiceStub
@@ -108,15 +108,26 @@ class Client:
             call.cancel()
 
     async def stream_say(
-        self, text: str, *, frame_rate: float = 0.0, tracks: frozenset[Track] = frozenset()
+        self,
+        text: str,
+        *,
+        frame_rate: float = 0.0,
+        tracks: frozenset[Track] = frozenset(),
+        speed: float = 0.0,
+        seed: int = 0,
+        speaker: str = "",
     ) -> AsyncIterator[events.SessionStarted | events.MediaChunk | events.Motion]:
         """Speaks `text` (at most 4,000 characters): `SessionStarted`, then chunks as they are made.
 
-        With `Track.BODY` the last one is a `Motion` on their clock, in which the body comes to rest.
+        With `Track.BODY` the last one is a `Motion` on their clock, in which the body comes to rest. For the
+        arguments see `say`.
         """
         started: events.SessionStarted | None = None
         wanted = [TRACK_TO_PROTO[track] for track in sorted(tracks)]
-        call = self._conversations.Say(pb.SayRequest(text=text, frame_rate=frame_rate, tracks=wanted))
+        request = pb.SayRequest(
+            text=text, frame_rate=frame_rate, tracks=wanted, speed=speed, seed=seed, speaker=speaker
+        )
+        call = self._conversations.Say(request)
         try:
             async for response in call:
                 if response.WhichOneof("payload") == "started":
@@ -137,6 +148,9 @@ class Client:
         *,
         frame_rate: float = 0.0,
         tracks: frozenset[Track] = frozenset(),
+        speed: float = 0.0,
+        seed: int = 0,
+        speaker: str = "",
         on_progress: Callable[[int], None] | None = None,
     ) -> Speech:
         """Speaks `text` (at most 4,000 characters) and returns the whole of it.
@@ -145,12 +159,17 @@ class Client:
             text: What to say.
             frame_rate: Frames per second; 0 is the default of 30.
             tracks: What is wanted beside the voice and the face.
+            speed: Speaking rate, 0.5 to 2; 0 is the voice's own.
+            seed: Varies intonation and rhythm; 0 to 4,294,967,295.
+            speaker: Name or number, of a voice that has several; empty is the first.
             on_progress: Called with the length in microseconds of what is made.
         """
         started: events.SessionStarted | None = None
         chunks: list[events.MediaChunk] = []
         rest = NO_BODY
-        async for event in self.stream_say(text, frame_rate=frame_rate, tracks=tracks):
+        async for event in self.stream_say(
+            text, frame_rate=frame_rate, tracks=tracks, speed=speed, seed=seed, speaker=speaker
+        ):
             if isinstance(event, events.SessionStarted):
                 started = event
             elif isinstance(event, events.Motion):
@@ -251,9 +270,12 @@ class Client:
         face = FaceTrack(rig, *events.frames_from_proto(frames, len(rig.names)))
         return AnimatedText(face, phonemes, max((clause.end_us for clause in clauses), default=0))
 
-    async def synthesize(self, text: str, *, speed: float = 0.0) -> SpokenText:
-        """Speaks `text` (at most 4,000 characters) without a face; `speed` is 0.5 to 2, 0 the voice's own."""
-        return await speech.synthesize(self._channel, text, speed)
+    async def synthesize(
+        self, text: str, *, speed: float = 0.0, seed: int = 0, speaker: str = ""
+    ) -> SpokenText:
+        """Speaks `text` (at most 4,000 characters) without a face; for the other arguments see `say`."""
+        request = speech_pb2.SynthesizeRequest(text=text, speed=speed, seed=seed, speaker=speaker)
+        return await speech.synthesize(self._channel, request)
 
     def recognize(
         self,

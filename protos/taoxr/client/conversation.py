@@ -50,6 +50,9 @@ class ConversationOptions:
         tools: Functions that the avatar may call, at most 16; see `taoxr.client.tools`. They are called while
             the events are iterated.
         tool_timeout_s: How long a call may take, 0.1 to 120; 0 is the default of 10 s.
+        speed: Speaking rate, 0.5 to 2; 0 is the voice's own.
+        speaker: Name or number, of a voice that has several; empty is the first.
+        voice_seed: Varies intonation and rhythm of the voice.
         resume_token: `SessionStarted.resume_token` of a conversation to go on with; `history` and
             `system_prompt` are then its own, and must be empty here.
         tracks: What is sent beside the voice and the face.
@@ -68,6 +71,9 @@ class ConversationOptions:
     echo_cancelled: bool = False
     tools: tuple[Tool | Callable[..., Any], ...] = ()
     tool_timeout_s: float = 0.0
+    speed: float = 0.0
+    speaker: str = ""
+    voice_seed: int = 0
     resume_token: str = field(default="", repr=False)
     tracks: frozenset[body.Track] = frozenset()
 
@@ -99,6 +105,9 @@ def config_to_proto(options: ConversationOptions) -> pb.ConversationConfig:
         echo_cancelled=options.echo_cancelled,
         tools=[as_tool(tool).to_proto() for tool in options.tools],
         tool_timeout_us=round(options.tool_timeout_s * 1e6),
+        speed=options.speed,
+        speaker=options.speaker,
+        voice_seed=options.voice_seed,
         resume_token=options.resume_token,
         tracks=[body.TRACK_TO_PROTO[track] for track in sorted(options.tracks)],
     )

@@ -86,11 +86,11 @@ async def _write(call: _Call, request: pb.RecognizeRequest) -> None:
         await call.write(request)
 
 
-async def synthesize(channel: aio.Channel, text: str, speed: float) -> SpokenText:
+async def synthesize(channel: aio.Channel, request: pb.SynthesizeRequest) -> SpokenText:
     """Speaks a text; see `taoxr.client.Client.synthesize`."""
     rate = 0
     chunks: list[pb.SpeechChunk] = []
-    call = SpeechServiceStub(channel).Synthesize(pb.SynthesizeRequest(text=text, speed=speed))
+    call = SpeechServiceStub(channel).Synthesize(request)
     try:
         async for response in call:
             if response.WhichOneof("payload") == "started":

@@ -222,6 +222,9 @@ class ConversationConfig(_message.Message):
     ECHO_CANCELLED_FIELD_NUMBER: _builtins.int
     TRACKS_FIELD_NUMBER: _builtins.int
     TOOL_TIMEOUT_US_FIELD_NUMBER: _builtins.int
+    SPEED_FIELD_NUMBER: _builtins.int
+    SPEAKER_FIELD_NUMBER: _builtins.int
+    VOICE_SEED_FIELD_NUMBER: _builtins.int
     input_mode: Global___InputMode.ValueType
     """Who says when the user's turn is over."""
     system_prompt: _builtins.str
@@ -249,6 +252,12 @@ class ConversationConfig(_message.Message):
     """How long the client may take to answer a ToolCall, in microseconds; 0 means the default of 10 s.
     Accepted: 100,000 to 120,000,000.
     """
+    speed: _builtins.float
+    """Speaking rate, 0.5 to 2; 0 means 1, the voice's own."""
+    speaker: _builtins.str
+    """Name or number of the speaker, of a voice that has several; empty means number 0."""
+    voice_seed: _builtins.int
+    """Varies intonation and rhythm of the voice."""
     @_builtins.property
     def audio_in(self) -> _common_pb2.AudioFormat:
         """Format of AudioInput.pcm; absent when only text is sent."""
@@ -283,10 +292,13 @@ class ConversationConfig(_message.Message):
         echo_cancelled: _builtins.bool = ...,
         tracks: _abc.Iterable[Global___Track.ValueType] | None = ...,
         tool_timeout_us: _builtins.int = ...,
+        speed: _builtins.float = ...,
+        speaker: _builtins.str = ...,
+        voice_seed: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "temperature", b"temperature"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "echo_cancelled", b"echo_cancelled", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "resume_token", b"resume_token", "seed", b"seed", "space", b"space", "system_prompt", b"system_prompt", "temperature", b"temperature", "tool_timeout_us", b"tool_timeout_us", "tools", b"tools", "tracks", b"tracks"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_temperature", b"_temperature", "audio_in", b"audio_in", "echo_cancelled", b"echo_cancelled", "frame_rate", b"frame_rate", "history", b"history", "input_mode", b"input_mode", "max_answer_tokens", b"max_answer_tokens", "partial_transcripts", b"partial_transcripts", "resume_token", b"resume_token", "seed", b"seed", "space", b"space", "speaker", b"speaker", "speed", b"speed", "system_prompt", b"system_prompt", "temperature", b"temperature", "tool_timeout_us", b"tool_timeout_us", "tools", b"tools", "tracks", b"tracks", "voice_seed", b"voice_seed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__temperature: _TypeAlias = _typing.Literal["temperature"]  # noqa: Y015
     _WhichOneofArgType__temperature: _TypeAlias = _typing.Literal["_temperature", b"_temperature"]  # noqa: Y015
@@ -1200,10 +1212,19 @@ class SayRequest(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     FRAME_RATE_FIELD_NUMBER: _builtins.int
     TRACKS_FIELD_NUMBER: _builtins.int
+    SPEED_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    SPEAKER_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """1 to 4,000 characters, not only spaces."""
     frame_rate: _builtins.float
     """Frames per second, 10 to 120; 0 means 30."""
+    speed: _builtins.float
+    """Speaking rate, 0.5 to 2; 0 means 1, the voice's own."""
+    seed: _builtins.int
+    """Varies intonation and rhythm; the same request always gives the same speech."""
+    speaker: _builtins.str
+    """Name or number of the speaker, of a voice that has several; empty means number 0."""
     @_builtins.property
     def tracks(self) -> _containers.RepeatedScalarFieldContainer[Global___Track.ValueType]:
         """What is sent beside the voice; none means TRACK_FACE alone."""
@@ -1214,10 +1235,13 @@ class SayRequest(_message.Message):
         text: _builtins.str = ...,
         frame_rate: _builtins.float = ...,
         tracks: _abc.Iterable[Global___Track.ValueType] | None = ...,
+        speed: _builtins.float = ...,
+        seed: _builtins.int = ...,
+        speaker: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame_rate", b"frame_rate", "text", b"text", "tracks", b"tracks"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame_rate", b"frame_rate", "seed", b"seed", "speaker", b"speaker", "speed", b"speed", "text", b"text", "tracks", b"tracks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

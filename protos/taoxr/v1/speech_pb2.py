@@ -26,7 +26,7 @@ from taoxr.v1 import common_pb2 as taoxr_dot_v1_dot_common__pb2
 from taoxr.v1 import conversation_pb2 as taoxr_dot_v1_dot_conversation__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15taoxr/v1/speech.proto\x12\x08taoxr.v1\x1a\x15taoxr/v1/common.proto\x1a\x1btaoxr/v1/conversation.proto\"\x8f\x01\n\x10RecognizeRequest\x12+\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x19.taoxr.v1.RecognizeConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x12\x34\n\x10\x65nd_of_utterance\x18\x03 \x01(\x0b\x32\x18.taoxr.v1.EndOfUtteranceH\x00\x42\t\n\x07payload\"\xc0\x01\n\x0fRecognizeConfig\x12$\n\x05\x61udio\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormat\x12\'\n\ninput_mode\x18\x02 \x01(\x0e\x32\x13.taoxr.v1.InputMode\x12\x1b\n\x13partial_transcripts\x18\x03 \x01(\x08\x12\x1b\n\x13\x65ndpoint_silence_ms\x18\x04 \x01(\x05\x12\x10\n\x08language\x18\x05 \x01(\t\x12\x12\n\nword_times\x18\x06 \x01(\x08\"\x10\n\x0e\x45ndOfUtterance\"\xa9\x01\n\x11RecognizeResponse\x12(\n\x07started\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormatH\x00\x12\x33\n\x0fspeech_activity\x18\x02 \x01(\x0b\x32\x18.taoxr.v1.SpeechActivityH\x00\x12*\n\ntranscript\x18\x03 \x01(\x0b\x32\x14.taoxr.v1.TranscriptH\x00\x42\t\n\x07payload\"0\n\x11SynthesizeRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05speed\x18\x02 \x01(\x02\"q\n\x12SynthesizeResponse\x12(\n\x07started\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormatH\x00\x12&\n\x05\x63hunk\x18\x02 \x01(\x0b\x32\x15.taoxr.v1.SpeechChunkH\x00\x42\t\n\x07payload\"l\n\x0bSpeechChunk\x12\x10\n\x08start_us\x18\x01 \x01(\x03\x12\x0b\n\x03pcm\x18\x02 \x01(\x0c\x12\x13\n\x0b\x63lause_text\x18\x03 \x01(\t\x12)\n\x08phonemes\x18\x04 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming2\xa4\x01\n\rSpeechService\x12H\n\tRecognize\x12\x1a.taoxr.v1.RecognizeRequest\x1a\x1b.taoxr.v1.RecognizeResponse(\x01\x30\x01\x12I\n\nSynthesize\x12\x1b.taoxr.v1.SynthesizeRequest\x1a\x1c.taoxr.v1.SynthesizeResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15taoxr/v1/speech.proto\x12\x08taoxr.v1\x1a\x15taoxr/v1/common.proto\x1a\x1btaoxr/v1/conversation.proto\"\x8f\x01\n\x10RecognizeRequest\x12+\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x19.taoxr.v1.RecognizeConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x12\x34\n\x10\x65nd_of_utterance\x18\x03 \x01(\x0b\x32\x18.taoxr.v1.EndOfUtteranceH\x00\x42\t\n\x07payload\"\xc0\x01\n\x0fRecognizeConfig\x12$\n\x05\x61udio\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormat\x12\'\n\ninput_mode\x18\x02 \x01(\x0e\x32\x13.taoxr.v1.InputMode\x12\x1b\n\x13partial_transcripts\x18\x03 \x01(\x08\x12\x1b\n\x13\x65ndpoint_silence_ms\x18\x04 \x01(\x05\x12\x10\n\x08language\x18\x05 \x01(\t\x12\x12\n\nword_times\x18\x06 \x01(\x08\"\x10\n\x0e\x45ndOfUtterance\"\xa9\x01\n\x11RecognizeResponse\x12(\n\x07started\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormatH\x00\x12\x33\n\x0fspeech_activity\x18\x02 \x01(\x0b\x32\x18.taoxr.v1.SpeechActivityH\x00\x12*\n\ntranscript\x18\x03 \x01(\x0b\x32\x14.taoxr.v1.TranscriptH\x00\x42\t\n\x07payload\"O\n\x11SynthesizeRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05speed\x18\x02 \x01(\x02\x12\x0c\n\x04seed\x18\x03 \x01(\r\x12\x0f\n\x07speaker\x18\x04 \x01(\t\"q\n\x12SynthesizeResponse\x12(\n\x07started\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormatH\x00\x12&\n\x05\x63hunk\x18\x02 \x01(\x0b\x32\x15.taoxr.v1.SpeechChunkH\x00\x42\t\n\x07payload\"l\n\x0bSpeechChunk\x12\x10\n\x08start_us\x18\x01 \x01(\x03\x12\x0b\n\x03pcm\x18\x02 \x01(\x0c\x12\x13\n\x0b\x63lause_text\x18\x03 \x01(\t\x12)\n\x08phonemes\x18\x04 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming2\xa4\x01\n\rSpeechService\x12H\n\tRecognize\x12\x1a.taoxr.v1.RecognizeRequest\x1a\x1b.taoxr.v1.RecognizeResponse(\x01\x30\x01\x12I\n\nSynthesize\x12\x1b.taoxr.v1.SynthesizeRequest\x1a\x1c.taoxr.v1.SynthesizeResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,11 +42,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECOGNIZERESPONSE']._serialized_start=447
   _globals['_RECOGNIZERESPONSE']._serialized_end=616
   _globals['_SYNTHESIZEREQUEST']._serialized_start=618
-  _globals['_SYNTHESIZEREQUEST']._serialized_end=666
-  _globals['_SYNTHESIZERESPONSE']._serialized_start=668
-  _globals['_SYNTHESIZERESPONSE']._serialized_end=781
-  _globals['_SPEECHCHUNK']._serialized_start=783
-  _globals['_SPEECHCHUNK']._serialized_end=891
-  _globals['_SPEECHSERVICE']._serialized_start=894
-  _globals['_SPEECHSERVICE']._serialized_end=1058
+  _globals['_SYNTHESIZEREQUEST']._serialized_end=697
+  _globals['_SYNTHESIZERESPONSE']._serialized_start=699
+  _globals['_SYNTHESIZERESPONSE']._serialized_end=812
+  _globals['_SPEECHCHUNK']._serialized_start=814
+  _globals['_SPEECHCHUNK']._serialized_end=922
+  _globals['_SPEECHSERVICE']._serialized_start=925
+  _globals['_SPEECHSERVICE']._serialized_end=1089
 # @@protoc_insertion_point(module_scope)

@@ -31,9 +31,9 @@ class OnnxGraph:
         self._inputs: list[onnx.ValueInfoProto] = []
         self._outputs: list[onnx.ValueInfoProto] = []
 
-    def input(self, name: str, dims: Dims) -> str:
-        """Declares a float32 input."""
-        self._inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, list(dims)))
+    def input(self, name: str, dims: Dims, kind: int = TensorProto.FLOAT) -> str:
+        """Declares an input; its element type is one of ONNX's."""
+        self._inputs.append(helper.make_tensor_value_info(name, kind, list(dims)))
         return name
 
     def output(self, name: str, tensor: str, dims: Dims) -> None:

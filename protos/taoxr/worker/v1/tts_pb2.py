@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from taoxr.v1 import common_pb2 as taoxr_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/tts.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\">\n\x11SynthesizeRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05speed\x18\x02 \x01(\x02\x12\x0c\n\x04seed\x18\x03 \x01(\r\"x\n\x12SynthesizeResponse\x12\x0b\n\x03pcm\x18\x01 \x01(\x0c\x12\x16\n\x0esample_rate_hz\x18\x02 \x01(\x05\x12)\n\x08phonemes\x18\x03 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming\x12\x12\n\ncompute_us\x18\x04 \x01(\x03\x32\x65\n\nTtsService\x12W\n\nSynthesize\x12\".taoxr.worker.v1.SynthesizeRequest\x1a#.taoxr.worker.v1.SynthesizeResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19taoxr/worker/v1/tts.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\"O\n\x11SynthesizeRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05speed\x18\x02 \x01(\x02\x12\x0c\n\x04seed\x18\x03 \x01(\r\x12\x0f\n\x07speaker\x18\x04 \x01(\t\"x\n\x12SynthesizeResponse\x12\x0b\n\x03pcm\x18\x01 \x01(\x0c\x12\x16\n\x0esample_rate_hz\x18\x02 \x01(\x05\x12)\n\x08phonemes\x18\x03 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming\x12\x12\n\ncompute_us\x18\x04 \x01(\x03\x32\x65\n\nTtsService\x12W\n\nSynthesize\x12\".taoxr.worker.v1.SynthesizeRequest\x1a#.taoxr.worker.v1.SynthesizeResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,9 +33,9 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'taoxr.worker.v1.tts_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SYNTHESIZEREQUEST']._serialized_start=69
-  _globals['_SYNTHESIZEREQUEST']._serialized_end=131
-  _globals['_SYNTHESIZERESPONSE']._serialized_start=133
-  _globals['_SYNTHESIZERESPONSE']._serialized_end=253
-  _globals['_TTSSERVICE']._serialized_start=255
-  _globals['_TTSSERVICE']._serialized_end=356
+  _globals['_SYNTHESIZEREQUEST']._serialized_end=148
+  _globals['_SYNTHESIZERESPONSE']._serialized_start=150
+  _globals['_SYNTHESIZERESPONSE']._serialized_end=270
+  _globals['_TTSSERVICE']._serialized_start=272
+  _globals['_TTSSERVICE']._serialized_end=373
 # @@protoc_insertion_point(module_scope)

@@ -26,22 +26,26 @@ class SynthesizeRequest(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     SPEED_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
+    SPEAKER_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """One clause, at most 400 characters."""
     speed: _builtins.float
     """Speaking rate; 0 means 1. Accepted: 0.5 to 2."""
     seed: _builtins.int
     """Varies intonation and rhythm; the same request always gives the same audio."""
+    speaker: _builtins.str
+    """Name or number of the speaker, of a voice that has several; empty means number 0."""
     def __init__(
         self,
         *,
         text: _builtins.str = ...,
         speed: _builtins.float = ...,
         seed: _builtins.int = ...,
+        speaker: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["seed", b"seed", "speed", b"speed", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seed", b"seed", "speaker", b"speaker", "speed", b"speed", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
