@@ -376,7 +376,8 @@ class EarStream:
             likely=self._newest[len(self._certain) :],
             language=self._language,
             word_times=self._word_times,
-            thorough=thorough,
+            # Who wants stable partials is in a hurry.
+            thorough=thorough and not self._stable_partials,
         )
         return _Job(start, end, self._whisper.recognise(self._recording.cut(start, end), hints))
 
