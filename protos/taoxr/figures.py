@@ -33,22 +33,43 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(round(p50, _DIGITS), round(p95, _DIGITS), round(max(values), _DIGITS), len(values))
 
 
-def report(figures: Mapping[str, Spread | float | int | str]) -> dict[str, object]:
-    """The figures as plain data, with the machine that they come from."""
+Figures = Mapping[str, Spread | float | int | str]
+Bars = Mapping[str, tuple[str, float]]
+"""For a spread by its name: which quantile has to stay below which figure."""
+
+
+def judged(figures: Figures, bars: Bars) -> dict[str, dict[str, object]]:
+    """The figures that have a bar: which quantile, its bar, and whether it passes."""
+    found: dict[str, dict[str, object]] = {}
+    for name, (quantile, most) in bars.items():
+        value = figures.get(name)
+        if isinstance(value, Spread):
+            found[name] = {"quantile": quantile, "bar": most, "pass": getattr(value, quantile) <= most}
+    return found
+
+
+def report(figures: Figures, bars: Bars | None = None) -> dict[str, object]:
+    """The figures as plain data, with the machine that they come from and the bars that they have."""
     plain = {name: asdict(value) if isinstance(value, Spread) else value for name, value in figures.items()}
     machine = {"cpus": os.cpu_count(), "machine": platform.machine(), "load_1min": os.getloadavg()[0]}
-    return {"taoxr": __version__, **machine, **plain}
+    found: dict[str, object] = {"taoxr": __version__, **machine, **plain}
+    if bars:
+        found["bars"] = judged(figures, bars)
+    return found
 
 
-def show(figures: Mapping[str, Spread | float | int | str], as_json: bool) -> None:
+def show(figures: Figures, as_json: bool, bars: Bars | None = None) -> None:
     """Prints the figures, as JSON with the machine that they come from, or as a table."""
     if as_json:
-        click.echo(json.dumps(report(figures), indent=2))
+        click.echo(json.dumps(report(figures, bars), indent=2))
         return
     table = Table("", "p50", "p95", "max", "n")
     for name, value in figures.items():
         if isinstance(value, Spread):
-            table.add_row(name, f"{value.p50:.3g}", f"{value.p95:.3g}", f"{value.max:.3g}", str(value.n))
+            table.add_row(name, f"{value.p50:.4g}", f"{value.p95:.4g}", f"{value.max:.4g}", str(value.n))
         else:
             table.add_row(name, value if isinstance(value, str) else f"{value:.4g}")
     Console().print(table)
+    for name, bar in judged(figures, bars or {}).items():
+        verdict = "passes" if bar["pass"] else "fails"
+        click.echo(f"{name}: {bar['quantile']} {verdict} the bar of {bar['bar']}")

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from taoxr.figures import spread
 from taoxr_bridge.bench.cli import bridge_app as app
-from taoxr_bridge.bench.figures import spread
 
 pytestmark = pytest.mark.process
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from taoxr.client import Client, ConversationOptions, MediaChunk, State
 from taoxr.errors import UnavailableError
-from taoxr_bridge.bench.figures import Spread, spread
+from taoxr.figures import Spread, spread
 from taoxr_bridge.bench.microphone import Microphone
 from taoxr_bridge.bench.turn import LONG, end_of, until
 

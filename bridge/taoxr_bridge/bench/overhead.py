@@ -12,13 +12,13 @@ from typing import Any, Final
 from grpc import aio
 
 from taoxr.client import private_bridge
+from taoxr.figures import Spread, spread
 from taoxr.rpc import CHANNEL_OPTIONS
 from taoxr.v1 import animation_pb2, common_pb2
 from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
 from taoxr.worker.v1 import a2bs_pb2
 from taoxr.worker.v1.a2bs_pb2_grpc import A2bsServiceStub
 from taoxr_bridge.bench.bare import SERVICE
-from taoxr_bridge.bench.figures import Spread, spread
 from taoxr_bridge.worker import ROLES
 
 _RATE: Final = 16_000

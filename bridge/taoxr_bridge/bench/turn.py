@@ -18,7 +18,7 @@ from taoxr.client import (
     TurnState,
 )
 from taoxr.errors import UnavailableError
-from taoxr_bridge.bench.figures import Spread, spread
+from taoxr.figures import Spread, spread
 from taoxr_bridge.bench.microphone import Microphone
 
 QUESTIONS: Final = (
