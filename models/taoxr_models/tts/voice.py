@@ -33,8 +33,9 @@ _FIRST: Final = 28
 _GROWTH: Final = 1.5
 _MOST: Final = 72
 # These parts see farther than the last: in long pieces less of them is computed twice.
-_FLOW_FRAMES: Final = 192
-_COARSE_FRAMES: Final = 96
+_FIRST_FLOW: Final = 192
+_FLOW_FRAMES: Final = 256
+_COARSE_FRAMES: Final = 192
 
 _START, _END, _BLANK = "^", "$", "_"
 
@@ -231,7 +232,7 @@ class Voice:
         noise = random.standard_normal(mean.shape, dtype=np.float32)
         latents = Given((mean + noise * np.exp(log_scale) * self._noise).astype(np.float32))
         constants = tuple(speaks)
-        flow = Computed(self._flow, latents, constants, first=_FLOW_FRAMES, least=_FLOW_FRAMES)
+        flow = Computed(self._flow, latents, constants, first=_FIRST_FLOW, least=_FLOW_FRAMES)
         coarse = Computed(self._coarse, flow, constants, least=_COARSE_FRAMES)
         fine = Computed(self._fine, coarse)
         edges = [0, *(np.cumsum(frames) * fine.rate).tolist()]
