@@ -153,7 +153,9 @@ async def test_killed_worker_comes_back(target: str):
             events = await until_end(conversation)
             # The worker dies before or while it is called: the turn fails, or waits for the new one.
             assert events[-1].state in (State.FAILED, State.DONE)
-            assert any(isinstance(e, Notice) for e in events) == (events[-1].state is State.FAILED)
+            # On a busy machine another notice may say that the voice is slow.
+            failures = [e for e in events if isinstance(e, Notice) and "the tts worker" in str(e.error)]
+            assert bool(failures) == (events[-1].state is State.FAILED)
             await conversation.send_text("What is the capital of France?")
             events = await until_end(conversation)
             assert events[-1].state is State.DONE
@@ -236,7 +238,7 @@ def test_say_writes_wav_and_frames(target: str, tmp_path: Path):
     [
         (["Hello.", "-o", "/no/such/folder/x.wav"], "--out"),
         (["Hello.", "--frames", "/no/such/folder/x.json"], "--frames"),
-        (["   "], "text"),
+        (["   "], "TEXT"),
         (["x" * 4001], "text"),
         (["..."], "TEXT"),
         (["Hello.", "--frame-rate", "1000"], "frame_rate"),
