@@ -136,6 +136,17 @@ def test_is_drawn_where_it_was_made(tmp_path, rasterizer) -> None:
     assert psnr > 45
 
 
+def test_the_renderer_leaves_its_colours_alone(tmp_path) -> None:
+    scene = GlScene(sample_scene(tmp_path))
+    view = View(look_at((0, 1.6, 0.6), (0, 1.6, 0)), perspective(0.6, 1.0), 16, 16)
+    splats, canvas = scene.update(), Canvas(16, 16, "rgba8")
+    before = scene.value("colors_srgb")
+    with SplatRenderer("tiles") as renderer, pytest.raises(InvalidInputError, match="view_colors_srgb"):
+        renderer.draw(splats, [view], [canvas], view_colors_srgb=[np.zeros((len(splats), 3), np.float32)])
+    np.testing.assert_array_equal(scene.value("colors_srgb"), before)
+    scene.release()
+
+
 def test_refuses_what_the_scene_refuses(tmp_path) -> None:
     scene = GlScene(sample_scene(tmp_path))
     with pytest.raises(InvalidInputError, match="float32"):

@@ -122,17 +122,20 @@ class Mailbox:
             self._fence = g.glFenceSync(g.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
 
     def receive(self, wait: bool = False) -> list[int] | None:
-        """The words, if they have come; waiting for them if need be."""
+        """The words, if they have come; waiting for them, however long it takes, if need be.
+
+        Raises:
+            GlError: The driver failed.
+        """
         if self._fence is None:
             return None
         g = gl()
-        patience = 0xFFFF_FFFF if wait else 0  # nanoseconds
-        flags = g.GL_SYNC_FLUSH_COMMANDS_BIT if wait else 0
-        if g.glClientWaitSync(self._fence, flags, patience) not in (
-            g.GL_ALREADY_SIGNALED,
-            g.GL_CONDITION_SATISFIED,
-        ):
-            return None
+        passed = g.GL_ALREADY_SIGNALED, g.GL_CONDITION_SATISFIED
+        while (state := g.glClientWaitSync(self._fence, *self._patience(wait))) not in passed:
+            if state == g.GL_WAIT_FAILED:
+                raise GlError("OpenGL cannot say when the GPU is done")
+            if not wait:
+                return None
         g.glDeleteSync(self._fence)
         self._fence = None
         return list(self._words)
@@ -145,6 +148,10 @@ class Mailbox:
                 g.glDeleteSync(self._fence)
             g.glDeleteBuffers(1, [self._name])
             self._name = 0
+
+    def _patience(self, wait: bool) -> tuple[int, int]:
+        """Flags, and nanoseconds of one wait."""
+        return (int(gl().GL_SYNC_FLUSH_COMMANDS_BIT), 1_000_000_000) if wait else (0, 0)
 
 
 class GpuClock:

@@ -108,9 +108,10 @@ class SplatRenderer:
             background_srgb: See ``Background``; without one the pictures are transparent.
             order: int [K], which splats to draw and in which order; by default all, farthest first as
                 seen from midway between the eyes.
-            view_colors_srgb: For each view float32 [N, 3], in place of the splats' own colours.
+            view_colors_srgb: For each view float32 [N, 3], in place of the splats' own colours; not with
+                splats that lie on the GPU, whose colours are their owner's.
             max_splats: Draw at most this many, larger ones in place of all (see ``render.lod``): softer, and
-                faster where drawing takes the time.
+                faster where drawing takes the time. Splats that lie on the GPU are always all drawn.
             splats_changed: False when these are the splats of the last ``draw``, value for value: where the
                 GPU sorts, they are not uploaded again.
 
@@ -123,6 +124,8 @@ class SplatRenderer:
             splats.check_values()
         _check_targets(views, targets)
         fills = backgrounds.fills(background_srgb, views)
+        if view_colors_srgb is not None and isinstance(splats, SplatBuffers):
+            raise InvalidInputError("view_colors_srgb", "given", "None with splats that lie on the GPU")
         colors = _colors(view_colors_srgb, count, len(views))
         if not views:
             return

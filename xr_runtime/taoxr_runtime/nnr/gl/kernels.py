@@ -6,13 +6,12 @@ What there is for each vertex, triangle or splat never leaves the GPU.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.nodes import Node
 from taoxr_runtime.nnr.nodes.binding import Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
 from taoxr_runtime.nnr.nodes.skinning import Skinning
@@ -25,9 +24,8 @@ Value = objects.Buffer | NDArray[np.float32]
 
 
 class Kernel(Protocol):
-    """A node on the GPU: `constants` bytes were uploaded once, `uploaded` with the last run."""
+    """A node on the GPU; `uploaded` counts the bytes that the last run sent there."""
 
-    constants: int
     uploaded: int
 
     def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
@@ -43,7 +41,6 @@ class Base:
     """What kernels share: programs, constant buffers, and a count of what was uploaded."""
 
     def __init__(self) -> None:
-        self.constants = 0
         self.uploaded = 0
         self._things: list[objects.Buffer | objects.Program] = []
 
@@ -57,7 +54,6 @@ class Base:
         """A buffer that holds an array for good."""
         made = self.buffer()
         made.write(array if array.size else np.zeros(4, array.dtype))
-        self.constants += array.nbytes
         return made
 
     def buffer(self) -> objects.Buffer:
@@ -201,6 +197,3 @@ def _array(value: Value) -> NDArray[np.float32]:
 def _buffer(value: Value) -> objects.Buffer:
     assert isinstance(value, objects.Buffer), "what another kernel made"
     return value
-
-
-Factory = Callable[[Node, Sequence[tuple[int, ...]]], Kernel]
