@@ -140,7 +140,7 @@ def add(source: Path, model_id: str, description: Description = Description()) -
             made.rename(target)
             try:
                 _list(entry)
-            except Exception:
+            except BaseException:  # Ctrl-C, too: what is not listed would be in the way
                 shutil.rmtree(target)
                 raise
     except OSError as error:
