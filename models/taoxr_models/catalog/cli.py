@@ -1,4 +1,4 @@
-"""``taoxr models``: list, pull, verify, locate, add and convert models."""
+"""``taoxr models``: list, pull, verify, locate, add, remove and convert models."""
 
 import json
 import signal
@@ -13,12 +13,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from taoxr.errors import InvalidInputError, ModelError, TaoxrError
-from taoxr_models.catalog import cli_add, cli_convert, installed
+from taoxr_models.catalog import cli_add, cli_convert, cli_remove, installed
 from taoxr_models.catalog.cli_progress import RichReporter
 from taoxr_models.catalog.entries import Catalog, Entry, catalog
 
 app = typer.Typer(
-    help="List, pull, verify, locate, add and convert models.",
+    help="List, pull, verify, locate, add, remove and convert models.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     add_completion=False,
@@ -30,6 +30,7 @@ app.command(
     "--licence Apache-2.0 --language en"
 )(cli_add.add)
 app.command(epilog="Examples:  taoxr models use zipformer-en  ·  taoxr models use --reset asr")(cli_add.use)
+app.command(epilog="Example:  taoxr models remove zipformer-en")(cli_remove.remove)
 cli_convert.register(app)
 
 _ALL_DEFAULTS = "default"

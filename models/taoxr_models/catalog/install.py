@@ -69,12 +69,12 @@ def pull(
     root = paths.models_dir()
     try:
         root.mkdir(parents=True, exist_ok=True)
-        with _lock(root, entry, report):
+        with lock(root, entry, report):
             if not options.force and _whole(entry, report):
                 return Pulled(folder(entry), False, 0.0, 0.0)
             _require_space(root, entry)
-            with _staging(root, entry) as staging:
-                return _install(catalog, entry, options, staging, report)
+            with staging(root, entry) as parts:
+                return _install(catalog, entry, options, parts, report)
     except OSError as error:
         raise ModelError(
             f"cannot install {entry.id} in {root}: {error}; TAOXR_HOME names another place"
@@ -120,30 +120,31 @@ def _whole(entry: Entry, report: Reporter) -> bool:
 
 
 @contextmanager
-def _lock(root: Path, entry: Entry, report: Reporter) -> Generator[None]:
-    lock = FileLock(root / f".{entry.id}.lock")
+def lock(root: Path, entry: Entry, report: Reporter) -> Generator[None]:
+    """Keeps other processes from changing a model; waits for one that does, and says so."""
+    held = FileLock(root / f".{entry.id}.lock")
     try:
-        lock.acquire(timeout=0)
+        held.acquire(timeout=0)
     except Timeout:
-        report.note(f"another process is installing {entry.id}; waiting for it")
-        lock.acquire()
+        report.note(f"another process changes {entry.id}; waiting for it")
+        held.acquire()
     try:
         yield
     finally:
-        lock.release()
+        held.release()
 
 
 @contextmanager
-def _staging(root: Path, entry: Entry) -> Generator[Path]:
+def staging(root: Path, entry: Entry) -> Generator[Path]:
     """A folder beside the models, so that a rename moves the result; hidden, gone afterwards."""
     prefix = f".{entry.id}~"  # no id holds a tilde
     for leftover in root.glob(f"{prefix}*"):  # of a pull that was killed: we hold the lock
         shutil.rmtree(leftover)
-    staging = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
+    made = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
     try:
-        yield staging
+        yield made
     finally:
-        shutil.rmtree(staging)
+        shutil.rmtree(made)
 
 
 def _require_space(root: Path, entry: Entry) -> None:

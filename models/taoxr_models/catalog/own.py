@@ -11,6 +11,8 @@ from taoxr_models.catalog.entries import Role
 
 _TABLE: Final = re.compile(r"^\s*\[")
 _DEFAULTS: Final = re.compile(r"^\s*\[defaults\]\s*(#.*)?$")
+_MODEL: Final = re.compile(r"^\s*\[\[models\]\]\s*(#.*)?$")
+_OF_MODEL: Final = re.compile(r"^\s*\[+models\.")
 
 
 def read() -> str:
@@ -49,6 +51,23 @@ def set_default(role: Role, model_id: str | None) -> None:
     kept = [line for line in lines[start + 1 : end] if not re.match(rf"^\s*{role}\s*=", line)]
     chosen = [] if model_id is None else [f'{role} = "{model_id}"']
     write("\n".join([*lines[: start + 1], *chosen, *kept, *lines[end:]]) + "\n")
+
+
+def remove_model(model_id: str) -> None:
+    """Takes a model out; does nothing if the catalogue does not hold it.
+
+    Raises:
+        ModelError: The rest would be no right catalogue.
+    """
+    lines = read().splitlines()
+    for start in (i for i, line in enumerate(lines) if _MODEL.match(line)):
+        after = (i for i in range(start + 1, len(lines)) if _TABLE.match(lines[i]))
+        end = next((i for i in after if not _OF_MODEL.match(lines[i])), len(lines))
+        if any(
+            re.match(rf"""^\s*id\s*=\s*["']{re.escape(model_id)}["']""", line) for line in lines[start:end]
+        ):
+            write("\n".join([*lines[:start], *lines[end:]]).strip() + "\n")
+            return
 
 
 def _path() -> Path:

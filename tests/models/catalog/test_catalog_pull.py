@@ -311,7 +311,7 @@ def test_second_pull_waits_and_says_so(home: Path, tmp_path: Path) -> None:
         process = start(home, "pull", "tiny", "--from", str(tmp_path))
         errors: IO[str] | None = process.stderr
         assert errors is not None
-        assert "another process is installing tiny" in errors.readline()
+        assert "another process changes tiny" in errors.readline()
         assert process.poll() is None
         assert left(home) == []
     process.communicate(timeout=TIMEOUT_S)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -12,6 +13,7 @@ import grpc.aio
 import numpy as np
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from rich.filesize import decimal
 from tests.models.online.signals import RATE, babble
 from tests.models.online.zipformers import make as make_zipformer
 from tests.models.unitalker.small_model import make as make_unitalker
@@ -33,9 +35,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def taoxr(*arguments: str) -> subprocess.CompletedProcess[str]:
+def taoxr(*arguments: str, answer: str = "") -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).with_name("taoxr")), "models", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=dict(os.environ), input=answer
+    )
 
 
 @asynccontextmanager
@@ -154,3 +158,32 @@ def test_choosing_keeps_the_rest_of_the_users_catalogue(home: Path, tmp_path: Pa
     assert "a2bs =" not in own.read_text()
     assert "# kept" in own.read_text()
     assert "not installed" in taoxr("use", "whisper-tiny.en").stderr
+
+
+def test_a_model_that_nobody_needs_can_be_removed(home: Path, tmp_path: Path) -> None:
+    folder = make_unitalker(tmp_path / "unitalker")
+    assert taoxr("add", str(folder), "--id", "face").returncode == 0
+    own = home / "catalog.toml"
+    own.write_text(f"# mine\n\n{own.read_text()}\n[defaults]\na2bs = 'face'\n# kept\n")
+    size = sum(p.stat().st_size for p in (home / "models/face").iterdir())
+
+    used = taoxr("remove", "face", "--yes")
+    assert used.returncode != 0
+    assert "a2bs runs on it" in used.stderr
+    assert taoxr("use", "--reset", "a2bs").returncode == 0
+    for answer in ("", "n\n"):
+        kept = taoxr("remove", "face", answer=answer)
+        assert kept.returncode != 0
+        assert (home / "models/face/audio2verts.mnn").is_file()
+    gone = taoxr("remove", "face", answer="y\n")
+    assert gone.returncode == 0, gone.stderr
+    assert gone.stdout.strip() == f"face removed, {decimal(size)} freed"
+    assert own.read_text() == "# mine\n\n[defaults]\n# kept\n"
+    assert sorted(p.name for p in (home / "models").iterdir() if p.is_dir()) == ["silero-vad"]
+
+    assert "expected one of" in taoxr("remove", "face", "--yes").stderr
+    assert "vad runs on it" in taoxr("remove", "silero-vad", "--yes").stderr
+    # Its files gone already, an added model can still be taken out of the catalogue.
+    assert taoxr("add", str(folder), "--id", "face").returncode == 0
+    shutil.rmtree(home / "models/face")
+    assert taoxr("remove", "face", "--yes").stdout == "face removed, 0 bytes freed\n"
