@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Final
+from typing import Final, TypeAlias
 
 from taoxr.errors import UnavailableError
 from taoxr.worker.v1 import ear_pb2
@@ -16,12 +16,20 @@ from taoxr_bridge.worker import Worker
 
 _QUEUE: Final = 64
 _RETRY_S: Final = 0.5
+# What was said while the worker was away is answered when it is back, unless it was longer ago than that.
+_HELD_US: Final = 10_000_000
 # About 100 s of audio in pieces of 20 ms.
 _ARRIVALS: Final = 5000
+
+# None: no more comes. Positions of playback count from the first sample of the conversation.
+_Requests: TypeAlias = asyncio.Queue[ear_pb2.ListenRequest | None]
 
 
 class Ear:
     """Sends audio to the ear worker and hands on what it hears; survives a restart of the worker.
+
+    An utterance that was being said when the worker was lost is lost with it, with push-to-talk up to its
+    end. Later audio waits until the worker is back, the newest 10 s of it.
 
     Args:
         worker: The ear worker.
@@ -44,48 +52,51 @@ class Ear:
         self._wait_s = wait_s
         self._on_heard = on_heard
         self._on_lost = on_lost
-        self._requests: asyncio.Queue[ear_pb2.ListenRequest | None] = asyncio.Queue(_QUEUE)
-        self._connected = True
+        # The worker's, while it is there. Each connection has a queue of its own: gRPC may still wait for
+        # a request of one that broke, and would swallow it.
+        self._requests: _Requests | None = None
+        self._held: deque[ear_pb2.ListenRequest] = deque()
+        self._held_us = 0
+        self._closing = False
+        # Push-to-talk: an utterance is being said; its beginning is lost.
+        self._open = self._broken = False
         self._fed_us = 0
-        self._base_us = 0
         # (end of a piece of audio, when it came): says when a position in the audio was heard.
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=_ARRIVALS)
 
     async def feed(self, pcm: bytes) -> None:
-        """More audio; while the worker is away it is dropped."""
+        """More audio."""
         self._fed_us += duration(pcm, self._config.sample_rate_hz)
         self._arrivals.append((self._fed_us, time.monotonic()))
-        if self._connected:
-            await self._requests.put(ear_pb2.ListenRequest(pcm=pcm))
+        self._open = self._config.push_to_talk
+        # Half an utterance is not heard; silence keeps the clock.
+        await self._put(ear_pb2.ListenRequest(pcm=bytes(len(pcm)) if self._broken else pcm))
 
     def play(self, pcm: bytes, sample_rate_hz: int, text: str, ahead_us: int) -> None:
         """The user's loudspeaker will play this `ahead_us` from now: the ear shall not take it for the user.
 
-        Dropped while the worker is away or too slow.
+        Dropped while the worker is too slow.
         """
         playback = ear_pb2.Playback(pcm=pcm, sample_rate_hz=sample_rate_hz, text=text)
-        playback.offset_us = self._fed_us - self._base_us + ahead_us
+        playback.offset_us = self._fed_us + ahead_us
         self._put_now(ear_pb2.ListenRequest(playback=playback))
 
     def stop_playback(self) -> None:
         """The loudspeaker falls silent now."""
-        stopped = ear_pb2.PlaybackStopped(offset_us=self._fed_us - self._base_us)
+        stopped = ear_pb2.PlaybackStopped(offset_us=self._fed_us)
         self._put_now(ear_pb2.ListenRequest(playback_stopped=stopped))
-
-    def _put_now(self, request: ear_pb2.ListenRequest) -> None:
-        # A full queue must not hold up the avatar.
-        if self._connected and not self._config.echo_cancelled and not self._requests.full():
-            self._requests.put_nowait(request)
 
     async def end_utterance(self) -> None:
         """The user says that the turn is over."""
-        if self._connected:
-            end = ear_pb2.EndOfUtterance()
-            await self._requests.put(ear_pb2.ListenRequest(end_of_utterance=end))
+        if not self._broken:
+            await self._put(ear_pb2.ListenRequest(end_of_utterance=ear_pb2.EndOfUtterance()))
+        self._open = self._broken = False
 
     async def close(self) -> None:
         """No more audio comes; `run` returns once the open utterance is finished."""
-        await self._requests.put(None)
+        self._closing = True
+        if self._requests is not None:
+            await self._requests.put(None)
 
     def arrival(self, offset_us: int) -> float:
         """When the audio at `offset_us` came, on the monotonic clock."""
@@ -100,46 +111,93 @@ class Ear:
         while True:
             try:
                 await self._worker.ready(self._wait_s)
-                if lost:
-                    self._base_us, self._connected, lost = self._fed_us, True, False
-                async with aclosing(calls.listen(self._worker, self._stream(), self._wait_s)) as heard:
+                lost = False
+                base_us, requests = self._connect()
+                async with aclosing(calls.listen(self._worker, requests, self._wait_s)) as heard:
                     async for response in heard:
-                        await self._on_heard(self._placed(response))
+                        await self._on_heard(_placed(response, base_us))
                 return
             except UnavailableError as error:
-                self._connected = False
-                closing = self._drain()
+                self._disconnect()
                 if not lost:
                     lost = True
                     await self._on_lost(error)
-                if closing:
+                if self._closing:
                     return
                 await asyncio.sleep(_RETRY_S)
 
-    async def _stream(self) -> AsyncIterator[ear_pb2.ListenRequest]:
+    async def _put(self, request: ear_pb2.ListenRequest) -> None:
+        if self._requests is not None:
+            await self._requests.put(request)
+        else:
+            self._hold(request)
+
+    def _put_now(self, request: ear_pb2.ListenRequest) -> None:
+        if self._config.echo_cancelled:
+            return
+        if self._requests is None:
+            self._hold(request)
+        elif not self._requests.full():  # a full queue must not hold up the avatar
+            self._requests.put_nowait(request)
+
+    def _hold(self, request: ear_pb2.ListenRequest) -> None:
+        self._held.append(request)
+        self._held_us += duration(request.pcm, self._config.sample_rate_hz)
+        while self._held_us > _HELD_US:
+            self._held_us -= duration(self._held.popleft().pcm, self._config.sample_rate_hz)
+
+    def _connect(self) -> tuple[int, AsyncIterator[ear_pb2.ListenRequest]]:
+        """Opens a queue; returns where in the conversation's audio its stream begins, and the stream."""
+        base_us = self._fed_us - self._held_us
+        held, self._held, self._held_us = self._held, deque(), 0
+        requests: _Requests = asyncio.Queue(_QUEUE)
+        self._requests = requests
+        return base_us, self._stream(base_us, held, None if self._closing else requests)
+
+    def _disconnect(self) -> None:
+        requests, self._requests = self._requests, None
+        if requests is not None:
+            self._broken = self._open
+            # Whoever waits for room in it goes on, and its reader ends.
+            while not requests.empty():
+                requests.get_nowait()
+            requests.put_nowait(None)
+
+    async def _stream(
+        self, base_us: int, held: deque[ear_pb2.ListenRequest], requests: _Requests | None
+    ) -> AsyncIterator[ear_pb2.ListenRequest]:
         yield ear_pb2.ListenRequest(config=self._config)
-        while (request := await self._requests.get()) is not None:
-            yield request
+        for request in held:
+            yield _rebased(request, base_us)
+        while requests is not None and (request := await requests.get()) is not None:
+            yield _rebased(request, base_us)
 
-    def _drain(self) -> bool:
-        """Empties the queue; True when the end of the audio was in it."""
-        closing = False
-        while not self._requests.empty():
-            closing |= self._requests.get_nowait() is None
-        return closing
 
-    def _placed(self, response: ear_pb2.ListenResponse) -> ear_pb2.ListenResponse:
-        placed = ear_pb2.ListenResponse()
-        placed.CopyFrom(response)
-        match response.WhichOneof("payload"):
-            case "speech_started":
-                placed.speech_started.offset_us += self._base_us
-            case "speech_sustained":
-                placed.speech_sustained.offset_us += self._base_us
-            case "speech_stopped":
-                placed.speech_stopped.offset_us += self._base_us
-            case _:
-                for span in (placed.utterance, *placed.utterance.words):
-                    span.start_us += self._base_us
-                    span.end_us += self._base_us
-        return placed
+def _rebased(request: ear_pb2.ListenRequest, base_us: int) -> ear_pb2.ListenRequest:
+    """With positions counted from the first sample of the stream."""
+    match request.WhichOneof("payload"):
+        case "playback":
+            request.playback.offset_us -= base_us
+        case "playback_stopped":
+            request.playback_stopped.offset_us -= base_us
+        case _:
+            pass
+    return request
+
+
+def _placed(response: ear_pb2.ListenResponse, base_us: int) -> ear_pb2.ListenResponse:
+    """With positions counted from the first sample of the conversation."""
+    placed = ear_pb2.ListenResponse()
+    placed.CopyFrom(response)
+    match response.WhichOneof("payload"):
+        case "speech_started":
+            placed.speech_started.offset_us += base_us
+        case "speech_sustained":
+            placed.speech_sustained.offset_us += base_us
+        case "speech_stopped":
+            placed.speech_stopped.offset_us += base_us
+        case _:
+            for span in (placed.utterance, *placed.utterance.words):
+                span.start_us += base_us
+                span.end_us += base_us
+    return placed

@@ -147,11 +147,47 @@ async def test_lost_ear_is_told_and_comes_back(fake_bridge):
         assert notice.code is grpc.StatusCode.UNAVAILABLE
         await conversation.send_text("can you still answer?")
         await until(conversation, TurnState, state=State.DONE)
-        await fakes.start("ear")
-        # Audio is dropped until the ear is back; then speech is heard again, on the same clock.
-        while fakes.ear.streams < 2:
-            await conversation.send_audio(SILENCE)
+        # What is said before the ear is back is heard when it is, on the same clock.
+        await conversation.send_audio(SILENCE)
         await say(conversation)
+        await fakes.start("ear")
         heard = (await until(conversation, SpeechActivity, started=True))[-1]
-        assert heard.offset_us >= 100_000
+        assert heard.offset_us == 200_000
         await until(conversation, TurnState, state=State.DONE)
+
+
+async def test_the_rest_of_words_is_not_heard_by_the_next_ear(fake_bridge):
+    options = ConversationOptions(audio_in_hz=16000, input_mode=InputMode.PUSH_TO_TALK)
+    async with fake_bridge() as (client, fakes), client.converse(options) as conversation:
+        await conversation.send_audio(SPEECH)
+        await until(conversation, Transcript)
+        await fakes.stop("ear")
+        await until(conversation, TurnState, state=State.FAILED)
+        await fakes.start("ear")
+        while fakes.ear.streams < 2:
+            await conversation.send_audio(SPEECH)
+        await say(conversation)
+        await conversation.end_of_user_turn()
+        await say(conversation)
+        await conversation.end_of_user_turn()
+        events = await until(conversation, TurnState, state=State.DONE)
+        [final] = [e for e in events if isinstance(e, Transcript) and e.is_final]
+        assert final.end_us - final.start_us == 200_000
+
+
+async def test_words_begun_before_the_ear_was_lost_are_lost_and_the_next_are_not(fake_bridge):
+    options = ConversationOptions(audio_in_hz=16000, input_mode=InputMode.PUSH_TO_TALK)
+    async with fake_bridge() as (client, fakes), client.converse(options) as conversation:
+        await conversation.send_audio(SPEECH)
+        await until(conversation, Transcript)
+        await fakes.stop("ear")
+        await until(conversation, TurnState, state=State.FAILED)
+        await say(conversation)
+        await conversation.end_of_user_turn()
+        for _ in range(120):  # 12 s, of which the newest 10 are kept
+            await conversation.send_audio(SPEECH)
+        await conversation.end_of_user_turn()
+        await fakes.start("ear")
+        events = await until(conversation, TurnState, state=State.DONE)
+        [final] = [e for e in events if isinstance(e, Transcript) and e.is_final]
+        assert (final.start_us, final.end_us) == (300_000 + 2_000_000, 300_000 + 12_000_000)
