@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from google.rpc import status_pb2
 
-from taoxr.client import Action, Bones, Cue, CueKind, Track, events
+from taoxr.client import Action, Bones, Cue, CueKind, Track, events, from_proto
 from taoxr.client.body import action_to_proto, look_at_to_proto
 from taoxr.errors import BusyError, InvalidInputError, TaoxrError, UnavailableError
 from taoxr.rpc import status_of
@@ -50,7 +50,15 @@ MEDIA = pb.MediaChunk(
 PAYLOADS = {
     "session_started": STARTED,
     "speech_activity": pb.SpeechActivity(kind=pb.SpeechActivity.KIND_STARTED, offset_us=7),
-    "transcript": pb.Transcript(text="t", is_final=True, start_us=1, end_us=2),
+    "transcript": pb.Transcript(
+        text="t",
+        is_final=True,
+        start_us=1,
+        end_us=2,
+        stable_text="t",
+        words=[pb.TimedWord(text="t", start_us=1, end_us=2)],
+        language="en",
+    ),
     "turn": pb.TurnState(state=pb.TurnState.STATE_DONE, heard_text="h"),
     "text_delta": pb.TextDelta(text="d"),
     "media": MEDIA,
@@ -61,7 +69,7 @@ PAYLOADS = {
     "pong": pb.Pong(client_time_us=10, server_time_us=11),
     "motion": body_pb2.Motion(activity=body_pb2.Motion.ACTIVITY_THINKING, body=[POSE]),
 }
-SESSION = events.session_from_proto(STARTED)
+SESSION = from_proto.session_from_proto(STARTED)
 
 
 def test_the_table_above_is_whole():
@@ -72,7 +80,7 @@ def test_the_table_above_is_whole():
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_each_payload_has_an_event_with_every_field_filled(name: str):
     response = pb.ConverseResponse(seq=4, turn_id="t", epoch=2, **{name: PAYLOADS[name]})
-    event = events.from_proto(response, SESSION)
+    event = from_proto.event_from_proto(response, SESSION)
     assert event is not None
     assert (event.seq, event.epoch) == (4, 2)
     for field in dataclasses.fields(event):
@@ -84,7 +92,7 @@ def test_each_payload_has_an_event_with_every_field_filled(name: str):
 
 
 def test_media_are_arrays_on_the_turns_clock():
-    chunk = events.media_from_proto(MEDIA, SESSION)
+    chunk = from_proto.media_from_proto(MEDIA, SESSION)
     np.testing.assert_array_equal(chunk.pcm, np.array([1, -2, 3], np.int16))
     np.testing.assert_array_equal(chunk.frame_times_us, [21_000])
     np.testing.assert_array_equal(chunk.frame_weights, np.array([[0.25, 0.5]], np.float32))
@@ -94,7 +102,7 @@ def test_media_are_arrays_on_the_turns_clock():
 
 
 def test_the_body_is_arrays_and_cues_that_are_not_known_are_left_out():
-    chunk = events.media_from_proto(MEDIA, SESSION)
+    chunk = from_proto.media_from_proto(MEDIA, SESSION)
     np.testing.assert_array_equal(chunk.body.times_us, [21_000])
     np.testing.assert_array_equal(chunk.body.rotations, np.float32([[[0, 0, 0, 1], [1, 0, 0, 0]]]))
     np.testing.assert_array_equal(chunk.body.hips, np.float32([[0.1, 0.2, 0.3]]))
@@ -116,13 +124,13 @@ def test_a_gaze_target_is_a_point_or_none():
 
 
 def test_a_chunk_without_frames_still_has_columns():
-    chunk = events.media_from_proto(pb.MediaChunk(pcm=b"\0\0"), SESSION)
+    chunk = from_proto.media_from_proto(pb.MediaChunk(pcm=b"\0\0"), SESSION)
     assert chunk.frame_weights.shape == (0, 2)
 
 
 @pytest.mark.parametrize("error", [BusyError("busy", 2.5), UnavailableError("gone"), TaoxrError("odd")])
 def test_a_notice_holds_the_servers_exception(error: TaoxrError):
-    notice = events.from_proto(pb.ConverseResponse(notice=status_of(error)), SESSION)
+    notice = from_proto.event_from_proto(pb.ConverseResponse(notice=status_of(error)), SESSION)
     assert isinstance(notice, events.Notice)
     assert type(notice.error) is type(error)
     assert str(notice.error) == str(error)
@@ -133,10 +141,10 @@ def test_a_notice_holds_the_servers_exception(error: TaoxrError):
 
 def test_a_notice_of_another_server_and_unknown_payloads():
     status = status_pb2.Status(code=14, message="m")
-    notice = events.from_proto(pb.ConverseResponse(notice=status), SESSION)
+    notice = from_proto.event_from_proto(pb.ConverseResponse(notice=status), SESSION)
     assert (notice.code, str(notice.error)) == (grpc.StatusCode.UNAVAILABLE, "m")
-    assert events.from_proto(pb.ConverseResponse(), SESSION) is None
-    assert events.from_proto(pb.ConverseResponse(turn=pb.TurnState()), SESSION) is None
+    assert from_proto.event_from_proto(pb.ConverseResponse(), SESSION) is None
+    assert from_proto.event_from_proto(pb.ConverseResponse(turn=pb.TurnState()), SESSION) is None
 
 
 def test_a_session_says_what_was_lost_and_keeps_its_secret():
@@ -147,14 +155,15 @@ def test_a_session_says_what_was_lost_and_keeps_its_secret():
 
 @pytest.mark.parametrize("reason", [r for r in pb.GoingAway.Reason.values() if r])
 def test_every_reason_for_an_end_is_known(reason):
-    event = events.from_proto(pb.ConverseResponse(going_away=pb.GoingAway(reason=reason)), SESSION)
+    event = from_proto.event_from_proto(pb.ConverseResponse(going_away=pb.GoingAway(reason=reason)), SESSION)
     assert event.reason is not events.Leaving.UNKNOWN
 
 
 def test_every_state_of_the_protocol_is_known():
     values = [v for v in pb.TurnState.State.values() if v != pb.TurnState.STATE_UNSPECIFIED]
     states = [
-        events.from_proto(pb.ConverseResponse(turn=pb.TurnState(state=v)), SESSION).state for v in values
+        from_proto.event_from_proto(pb.ConverseResponse(turn=pb.TurnState(state=v)), SESSION).state
+        for v in values
     ]
     assert sorted(states) == sorted(events.State)
     assert [s for s in events.State if s.ended] == [

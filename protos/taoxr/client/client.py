@@ -11,7 +11,7 @@ import numpy as np
 from grpc import aio
 from numpy.typing import NDArray
 
-from taoxr.client import avatars, events, speech
+from taoxr.client import avatars, events, from_proto, speech
 from taoxr.client.avatars import Avatar, AvatarRig
 from taoxr.client.body import NO_BODY, TRACK_TO_PROTO, Track, joined
 from taoxr.client.channel import open_channel
@@ -97,7 +97,7 @@ class Client:
         call = self._conversations.Watch(pb.WatchRequest(session_id=session_id))
         try:
             async for response in call:
-                event = events.from_proto(response.response, started)
+                event = from_proto.event_from_proto(response.response, started)
                 if isinstance(event, events.SessionStarted):
                     started = event
                 if event is not None:
@@ -131,12 +131,12 @@ class Client:
         try:
             async for response in call:
                 if response.WhichOneof("payload") == "started":
-                    started = events.session_from_proto(response.started)
+                    started = from_proto.session_from_proto(response.started)
                     yield started
                 elif response.WhichOneof("payload") == "motion":
-                    yield events.motion_from_proto(response.motion)
+                    yield from_proto.motion_from_proto(response.motion)
                 elif started is not None:
-                    yield events.media_from_proto(response.media, started)
+                    yield from_proto.media_from_proto(response.media, started)
         except aio.AioRpcError as error:
             raise error_of(error) from error
         finally:
@@ -233,7 +233,7 @@ class Client:
         try:
             async for response in call:
                 if response.WhichOneof("payload") == "started":
-                    rig = events.rig_from_proto(response.started)
+                    rig = from_proto.rig_from_proto(response.started)
                     accepted.set()
                 else:
                     frames.extend(response.frames.frames)
@@ -245,7 +245,7 @@ class Client:
             call.cancel()
         if rig is None:
             raise UnavailableError("the server ended without an answer; look at its log")
-        return FaceTrack(rig, *events.frames_from_proto(frames, len(rig.names)))
+        return FaceTrack(rig, *from_proto.frames_from_proto(frames, len(rig.names)))
 
     async def animate_text(self, text: str, *, frame_rate: float = 0.0) -> AnimatedText:
         """The face of `text` (at most 4,000 characters) as the server's voice would speak it."""
@@ -256,7 +256,7 @@ class Client:
         try:
             async for response in call:
                 if response.WhichOneof("payload") == "started":
-                    rig = events.rig_from_proto(response.started)
+                    rig = from_proto.rig_from_proto(response.started)
                 else:
                     clauses.append(response.clause)
         except aio.AioRpcError as error:
@@ -266,8 +266,8 @@ class Client:
         if rig is None:
             raise UnavailableError("the server ended without an answer; look at its log")
         frames = [frame for clause in clauses for frame in clause.frames]
-        phonemes = tuple(events.phoneme_from_proto(p) for clause in clauses for p in clause.phonemes)
-        face = FaceTrack(rig, *events.frames_from_proto(frames, len(rig.names)))
+        phonemes = tuple(from_proto.phoneme_from_proto(p) for clause in clauses for p in clause.phonemes)
+        face = FaceTrack(rig, *from_proto.frames_from_proto(frames, len(rig.names)))
         return AnimatedText(face, phonemes, max((clause.end_us for clause in clauses), default=0))
 
     async def synthesize(
@@ -285,6 +285,8 @@ class Client:
         push_to_talk: bool = False,
         partials: bool = False,
         endpoint_silence_ms: int = 0,
+        language: str = "",
+        word_times: bool = False,
     ) -> AsyncGenerator[events.SpeechActivity | events.Transcript]:
         """Recognises speech as it comes; close the generator early with ``contextlib.aclosing``.
 
@@ -294,6 +296,8 @@ class Client:
             push_to_talk: All of it is one utterance; otherwise silence ends an utterance.
             partials: Tells transcripts of an utterance that still goes on.
             endpoint_silence_ms: Silence that ends an utterance, up to 5,000; 0 is the server's default.
+            language: BCP 47 tag such as "de"; empty lets a multilingual recogniser find out.
+            word_times: Final transcripts tell when each word was said.
 
         Yields:
             What is heard; times count from the first sample.
@@ -303,6 +307,8 @@ class Client:
             push_to_talk=push_to_talk,
             partials=partials,
             endpoint_silence_ms=endpoint_silence_ms,
+            language=language,
+            word_times=word_times,
         )
         return speech.recognize(self._channel, audio, config)
 

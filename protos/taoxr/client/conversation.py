@@ -14,7 +14,7 @@ import numpy as np
 from grpc import aio
 from numpy.typing import NDArray
 
-from taoxr.client import body, events
+from taoxr.client import body, events, from_proto
 from taoxr.client.tools import Tool, as_tool, result_of
 from taoxr.errors import TaoxrError, UnavailableError
 from taoxr.rpc import error_of
@@ -288,7 +288,7 @@ class Conversation:
             if not isinstance(response, pb.ConverseResponse):  # grpc.aio.EOF
                 await _raise_status(call)
                 return None
-            event = events.from_proto(response, self._started)
+            event = from_proto.event_from_proto(response, self._started)
             if isinstance(event, events.SessionStarted):
                 self._started = event
             if event is not None and not self._stale(event):

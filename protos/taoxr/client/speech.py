@@ -9,7 +9,7 @@ import numpy as np
 from grpc import aio
 from numpy.typing import NDArray
 
-from taoxr.client import events
+from taoxr.client import events, from_proto
 from taoxr.client.clips import SpokenText
 from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
@@ -44,9 +44,9 @@ async def recognize(
                 case "started":
                     sending = asyncio.create_task(_send(call, audio))
                 case "speech_activity":
-                    yield events.speech_activity_from_proto(response.speech_activity)
+                    yield from_proto.speech_activity_from_proto(response.speech_activity)
                 case "transcript":
-                    yield events.transcript_from_proto(response.transcript)
+                    yield from_proto.transcript_from_proto(response.transcript)
                 case _:
                     pass  # a newer server's
         if sending is not None:
@@ -104,11 +104,17 @@ async def synthesize(channel: aio.Channel, request: pb.SynthesizeRequest) -> Spo
     if rate == 0:
         raise UnavailableError("the server ended without an answer; look at its log")
     pcm = np.frombuffer(b"".join(c.pcm for c in chunks), "<i2").astype(np.int16, copy=False)
-    return SpokenText(pcm, rate, tuple(events.phoneme_from_proto(p) for c in chunks for p in c.phonemes))
+    return SpokenText(pcm, rate, tuple(from_proto.phoneme_from_proto(p) for c in chunks for p in c.phonemes))
 
 
 def recognize_config(
-    sample_rate_hz: int, *, push_to_talk: bool, partials: bool, endpoint_silence_ms: int
+    sample_rate_hz: int,
+    *,
+    push_to_talk: bool,
+    partials: bool,
+    endpoint_silence_ms: int,
+    language: str,
+    word_times: bool,
 ) -> pb.RecognizeConfig:
     """The first request of a recognition."""
     mode = conversation.INPUT_MODE_PUSH_TO_TALK if push_to_talk else conversation.INPUT_MODE_HANDS_FREE
@@ -117,4 +123,6 @@ def recognize_config(
         input_mode=mode,
         partial_transcripts=partials,
         endpoint_silence_ms=endpoint_silence_ms,
+        language=language,
+        word_times=word_times,
     )
