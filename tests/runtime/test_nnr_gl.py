@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.nnr import container, sample
+from taoxr_runtime.nnr import container, sample, sample_learned
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.gl import GlScene
+from taoxr_runtime.nnr.graph import RESULTS
 from taoxr_runtime.nnr.scene import Scene
 from taoxr_runtime.render import OffscreenRenderer, SplatRenderer, View, look_at, perspective
 from taoxr_runtime.render.canvas import Canvas
@@ -20,6 +22,9 @@ pytestmark = pytest.mark.gl
 
 AVATAR = Path(str(files("taoxr_runtime"))) / "assets" / "default.nnr"
 TOLERANCES = {
+    "displacement": 1e-7,  # metres
+    "coefficients": 1e-6,
+    "compensation": 1e-6,
     "shaped": 2e-6,  # metres
     "vertices": 2e-6,
     "bones": 1e-6,
@@ -55,7 +60,7 @@ def inputs_of(scene: GlScene | Scene, seed: int) -> dict[str, np.ndarray]:
         "pose": pose,
         "root": rng.normal(0, 0.1, 3),
         "camera": np.array([0.2, 1.5, 1.2]),
-    }
+    } | ({"latent": rng.normal(size=scene.inputs["latent"])} if "latent" in scene.inputs else {})
 
 
 def expected_values(scene: GlScene, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -66,18 +71,52 @@ def expected_values(scene: GlScene, inputs: dict[str, np.ndarray]) -> dict[str, 
     return values
 
 
-def test_makes_what_the_nodes_make(tmp_path) -> None:
-    scene = GlScene(sample_scene(tmp_path))
-    for seed in range(3):
+def learned_scene(**options: Any) -> Container:
+    return container.from_bytes(container.to_bytes(*sample_learned.make(**options)))
+
+
+@pytest.mark.parametrize("kind", ["built", "learned", "relit"])
+def test_makes_what_the_nodes_make(tmp_path, kind) -> None:
+    made = {
+        "built": lambda: sample_scene(tmp_path),
+        "learned": lambda: learned_scene(rings=10, bones=30),
+        "relit": lambda: learned_scene(rings=4, degree=2, relit=True),
+    }
+    scene = GlScene(made[kind]())
+    for seed in range(3 if kind == "built" else 1):
         inputs = inputs_of(scene, seed)
         for name, array in inputs.items():
             scene.set(name, array)
         scene.update()
         expected = expected_values(scene, inputs)
-        for name, tolerance in TOLERANCES.items():
+        for name in expected.keys() & TOLERANCES.keys():
             worst = np.abs(scene.value(name) - expected[name]).max()
-            assert worst <= tolerance, f"{name}: {worst}"
+            # The sample's largest splats are centimetres wide.
+            relative = 3e-4 * np.abs(expected[name]).max() if name == "covariances" else 0
+            assert worst <= TOLERANCES[name] + relative, f"{name}: {worst}"
+        assert set(RESULTS) <= expected.keys() & TOLERANCES.keys()
     scene.release()
+
+
+def test_gives_each_eye_its_colours() -> None:
+    file = learned_scene(rings=5)
+    on_gpu, on_cpu = GlScene(file), Scene(file)
+    eyes = np.array([[-0.03, 1.7, 0.9], [0.03, 1.7, 0.9]])
+    on_gpu.look_from(eyes)
+    splats = on_gpu.update()
+    assert splats.eye_stride == 3 * len(splats)
+    colors = np.empty((2, len(splats), 3), np.float32)
+    splats.colors.read(colors)
+    for eye, seen in zip(eyes, colors, strict=True):
+        on_cpu.set("camera", eye)
+        assert np.abs(on_cpu.update().colors_srgb - seen).max() <= TOLERANCES["colors_srgb"]
+    assert np.abs(colors[0] - colors[1]).max() > 0.02
+    on_gpu.look_from(eyes)
+    on_gpu.update()
+    assert on_gpu.trace == ()
+    with pytest.raises(InvalidInputError, match="eyes"):
+        on_gpu.look_from(np.zeros((5, 3)))
+    on_gpu.release()
 
 
 def test_makes_the_default_avatar_as_numpy_does() -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from taoxr_runtime.nnr.errors import NnrFormatError
 from taoxr_runtime.nnr.schema import SceneSpec, TensorSpec, parse
 
-MAX_FILE_BYTES: Final = 64 << 20
+MAX_FILE_BYTES: Final = 256 << 20
 MAX_SCENE_JSON_BYTES: Final = 4 << 20
 MAX_ENTRIES: Final = 10_000
 SCENE_ENTRY: Final = "scene.json"

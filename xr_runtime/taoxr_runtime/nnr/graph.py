@@ -1,6 +1,6 @@
 """The graph of a scene: nodes and values wired together and checked as a whole."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +11,9 @@ from taoxr_runtime.nnr.errors import NnrFormatError
 from taoxr_runtime.nnr.nodes import KINDS, Node, Reader
 from taoxr_runtime.nnr.schema import SceneSpec
 
-INPUTS: Final = ("expression", "pose", "root", "camera")
+INPUTS: Final = ("expression", "pose", "root", "latent", "coefficients", "camera")
+MAX_VECTOR: Final = 1024
+"""Longest input whose length the file chooses."""
 RESULTS: Final[dict[str, tuple[int, ...]]] = {
     "means": (3,), "covariances": (6,), "opacities": (), "colors_srgb": (3,),
 }  # fmt: skip
@@ -42,14 +44,9 @@ class Graph:
         """Number of splats."""
         return self.shapes["means"][0]
 
-    def dependents(self, name: str) -> set[int]:
-        """Numbers of the steps that a value makes run, directly or through others."""
-        changed, found = {name}, set[int]()
-        for i, step in enumerate(self.steps):
-            if changed.intersection(step.inputs):
-                found.add(i)
-                changed.update(step.outputs)
-        return found
+    def consumers(self, names: Collection[str]) -> list[int]:
+        """Numbers of the steps that take any of these values."""
+        return [i for i, step in enumerate(self.steps) if any(name in names for name in step.inputs)]
 
 
 def build(container: Container) -> Graph:
@@ -87,8 +84,14 @@ def build(container: Container) -> Graph:
 
 
 def _input_shapes(scene: SceneSpec) -> dict[str, tuple[int, ...]]:
-    known = {"expression": (len(scene.rig.blendshapes),), "pose": (len(scene.rig.bones), 4), "root": (3,)}
-    known["camera"] = (3,)
+    known: dict[str, tuple[int | None, ...]] = {
+        "expression": (len(scene.rig.blendshapes),),
+        "pose": (len(scene.rig.bones), 4),
+        "root": (3,),
+        "latent": (None,),
+        "coefficients": (None,),
+        "camera": (3,),
+    }
     shapes: dict[str, tuple[int, ...]] = {}
     for i, spec in enumerate(scene.inputs):
         if spec.name not in known:
@@ -96,8 +99,12 @@ def _input_shapes(scene: SceneSpec) -> dict[str, tuple[int, ...]]:
             raise NnrFormatError(f"scene.inputs[{i}].name", problem)
         if spec.name in shapes:
             raise NnrFormatError(f"scene.inputs[{i}].name", f"{spec.name!r} occurs twice")
-        if spec.shape != known[spec.name]:
-            problem = f"is {list(spec.shape)}, the rig makes it {list(known[spec.name])}"
+        expected = known[spec.name]
+        if len(spec.shape) != len(expected) or any(
+            n > MAX_VECTOR if e is None else e != n for e, n in zip(expected, spec.shape, strict=True)
+        ):
+            wanted = f"[at most {MAX_VECTOR}]" if None in expected else list(expected)
+            problem = f"is {list(spec.shape)}, expected {wanted}"
             raise NnrFormatError(f"scene.inputs[{i}].shape", problem)
         shapes[spec.name] = spec.shape
     return shapes

@@ -1,4 +1,4 @@
-"""The inputs of a scene, and which steps of the graph they make run."""
+"""The inputs of a scene."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.graph import Graph
+from taoxr_runtime.nnr.nodes.base import MAX_INPUT
 
 _VIEWER_DISTANCE: Final = 1.5
 
@@ -42,7 +43,7 @@ class Inputs:
         """Sets an input for the next `take`; equal values change nothing.
 
         Args:
-            name: ``expression``, ``pose``, ``root`` or ``camera``.
+            name: One of those of the scene.
             array: Floats of the input's shape; copied.
 
         Raises:
@@ -54,23 +55,23 @@ class Inputs:
         if array.dtype.kind != "f" or array.shape != shape:
             found = f"{array.dtype} {list(array.shape)}"
             raise InvalidInputError(name, found, f"float32 {list(shape)}")
+        fine = np.abs(array) <= MAX_INPUT  # false for what is not a number
+        if not fine.all():
+            bad = tuple(int(i) for i in np.argwhere(~fine)[0])
+            raise InvalidInputError(
+                f"{name}{list(bad)}", float(array[bad]), f"a finite number of at most {MAX_INPUT:g}"
+            )
         value = array.astype(np.float32)
-        if not np.isfinite(value).all():
-            bad = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
-            raise InvalidInputError(f"{name}{list(bad)}", float(array[bad]), "a finite number")
         with self._lock:
             self._pending[name] = value
 
-    def take(self) -> set[int]:
-        """Takes over what was set; returns the numbers of the steps that depend on what changed."""
+    def take(self) -> set[str]:
+        """Takes over what was set; returns the names of the inputs that changed."""
         with self._lock:
             pending, self._pending = self._pending, {}
-        dirty: set[int] = set()
-        for name, value in pending.items():
-            if not np.array_equal(self.values[name], value):
-                self.values[name] = value
-                dirty |= self._graph.dependents(name)
-        return dirty
+        changed = {name for name, value in pending.items() if not np.array_equal(self.values[name], value)}
+        self.values.update((name, pending[name]) for name in changed)
+        return changed
 
 
 def _defaults(container: Container) -> dict[str, NDArray[np.float32]]:
@@ -86,4 +87,5 @@ def _defaults(container: Container) -> dict[str, NDArray[np.float32]]:
         "root": np.zeros(3, np.float32),
         "camera": camera,
     }
-    return {spec.name: values[spec.name] for spec in scene.inputs}
+    zeros = {spec.name: np.zeros(spec.shape, np.float32) for spec in scene.inputs if spec.name not in values}
+    return {spec.name: (values | zeros)[spec.name] for spec in scene.inputs}

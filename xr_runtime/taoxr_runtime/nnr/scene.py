@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,7 +139,7 @@ class Scene:
         """Sets an input for the next update; equal values change nothing.
 
         Args:
-            name: ``expression``, ``pose``, ``root`` or ``camera``.
+            name: One of `inputs`.
             array: Floats of the input's shape; copied.
 
         Raises:
@@ -150,8 +150,7 @@ class Scene:
     def update(self) -> Splats:
         """Runs the nodes that depend on changed inputs, in topological order, on this thread."""
         with self._run_lock:
-            for i in self._inputs.take():
-                self._dirty[i] = True
+            self._mark(self._inputs.take())
             self._values.update(self._inputs.values)
             trace: list[NodeRun] = []
             for i, step in enumerate(self._graph.steps):
@@ -183,7 +182,12 @@ class Scene:
         ms = (time.perf_counter() - start) * 1e3
         self._values.update(zip(step.outputs, outputs, strict=True))
         self._dirty[i] = False
+        self._mark(step.outputs)
         return NodeRun(step.node.kind, "numpy" if self._kernels[i] is step.node else "mnn", ms)
+
+    def _mark(self, names: Collection[str]) -> None:
+        for i in self._graph.consumers(names):
+            self._dirty[i] = True
 
 
 def _kernel(step: Step, graph: Graph, backend: Backend) -> "Node | MnnKernel":

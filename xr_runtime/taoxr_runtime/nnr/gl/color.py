@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.gl.kernels import Base, Value
+from taoxr_runtime.nnr.gl.kernels import Base, Value, as_array, as_buffer, dispatch
 from taoxr_runtime.nnr.nodes.color import Color
 from taoxr_runtime.nnr.nodes.color_model import Material
-from taoxr_runtime.render import gl, objects
+from taoxr_runtime.render import objects
 
-_GROUP = 64
 _MAX_LOBES = 3
 
 
@@ -34,16 +33,12 @@ class GlColor(Base):
             program.set(f"directions[{i}]", *light.direction)
             program.set(f"light_colors[{i}]", *light.color_linear)
 
-    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
-        frames, means, camera = inputs
-        assert isinstance(frames, objects.Buffer)
-        assert isinstance(means, objects.Buffer)
-        assert isinstance(camera, np.ndarray)
-        self._program.set("camera", *camera.tolist())
-        objects.bind_storage(0, frames, means, self._looks, self._materials, outputs[0])
-        self._program.use()
-        gl.dispatch(-(-self._count // _GROUP))
+        frames, means, colors = (as_buffer(value) for value in (*inputs[:2], outputs[0]))
+        self._program.set("camera", *as_array(inputs[2]).tolist())
+        objects.bind_storage(0, frames, means, self._looks, self._materials, colors)
+        dispatch(self._program, self._count)
 
 
 def _looks(node: Color) -> NDArray[np.uint32]:

@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr_runtime.nnr.nodes.base import Node
 from taoxr_runtime.nnr.nodes.binding import Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
 from taoxr_runtime.nnr.nodes.skinning import Skinning
@@ -28,7 +29,7 @@ class Kernel(Protocol):
 
     uploaded: int
 
-    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """Runs the node in place."""
         ...
 
@@ -44,9 +45,9 @@ class Base:
         self.uploaded = 0
         self._things: list[objects.Buffer | objects.Program] = []
 
-    def program(self, file: str) -> objects.Program:
+    def program(self, file: str, **defines: int) -> objects.Program:
         """A compute program."""
-        made = objects.Program(file)
+        made = objects.Program(file, defines=defines)
         self._things.append(made)
         return made
 
@@ -73,6 +74,34 @@ class Base:
             thing.release()
 
 
+class OnCpu(Base):
+    """A node so small that its own code runs it: `Coefficients`, one row through a network."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self._node = node
+
+    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+        """See `Kernel.run`."""
+        self._node.evaluate([as_array(value) for value in inputs], [as_array(value) for value in outputs])
+
+
+class Uploaded(Base):
+    """A node without inputs: its own code runs it, once, and what it made is uploaded."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self._node = node
+
+    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+        """See `Kernel.run`."""
+        made = [np.empty(shape, np.float32) for shape in self._node.output_shapes]
+        self._node.evaluate([], made)
+        for output, array in zip(outputs, made, strict=True):
+            as_buffer(output).write(array)
+        self.uploaded = sum(array.nbytes for array in made)
+
+
 class GlBlendshapes(Base):
     """Twin of `Blendshapes`."""
 
@@ -92,13 +121,16 @@ class GlBlendshapes(Base):
         self._rest, self._starts = self.constant(node.rest), self.constant(_starts(counts))
         self._deltas, self._weights = self.constant(deltas), self.buffer()
 
-    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
-        weights = self._node.coefficients(_array(inputs[0]).astype(np.float64))
+        weights = self._node.coefficients(as_array(inputs[0]).astype(np.float64))
         self.upload(self._weights, weights.astype(np.float32))
-        objects.bind_storage(0, self._rest, self._starts, self._deltas, self._weights, outputs[0])
+        moved = as_buffer(inputs[1]) if self._node.displaced else self._rest
+        shaped = as_buffer(outputs[0])
+        objects.bind_storage(0, self._rest, self._starts, self._deltas, self._weights, shaped, moved)
+        self._program.set_uint("displaced", self._node.displaced)
         self._program.set_uint("count", self._count)
-        _dispatch(self._program, self._count)
+        dispatch(self._program, self._count)
 
 
 class GlSkinning(Base):
@@ -112,14 +144,15 @@ class GlSkinning(Base):
         self._indices = self.constant(node.bone_indices.astype(np.uint32))
         self._weights = self.constant(node.bone_weights)
 
-    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
-        pose, root = (_array(value).astype(np.float64) for value in inputs[1:])
-        self.upload(outputs[1], self._node.bone_transforms(pose, root).astype(np.float32))
-        objects.bind_storage(0, _buffer(inputs[0]), outputs[1], self._indices, self._weights, outputs[0])
+        pose, root = (as_array(value).astype(np.float64) for value in inputs[1:])
+        vertices, bones = (as_buffer(value) for value in outputs)
+        self.upload(bones, self._node.bone_transforms(pose, root).astype(np.float32))
+        objects.bind_storage(0, as_buffer(inputs[0]), bones, self._indices, self._weights, vertices)
         self._program.set_uint("count", self._count)
         self._program.set_uint("influences", self._influences)
-        _dispatch(self._program, self._count)
+        dispatch(self._program, self._count)
 
 
 class GlBinding(Base):
@@ -155,16 +188,16 @@ class GlBinding(Base):
             program.set(name, value)
         program.set("thin", attributes.thin)
 
-    def run(self, inputs: Sequence[Value], outputs: Sequence[objects.Buffer]) -> None:
+    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
-        vertices = _buffer(inputs[0])
-        means, covariances, frames = outputs
+        vertices = as_buffer(inputs[0])
+        means, covariances, frames = (as_buffer(value) for value in outputs)
         objects.bind_storage(0, vertices, self._triangles, self._starts, self._around, self._normals)
         self._normals_program.set_uint("count", self._vertices)
-        _dispatch(self._normals_program, self._vertices)
+        dispatch(self._normals_program, self._vertices)
         objects.bind_storage(0, vertices, self._triangles, frames)
         self._frames_program.set_uint("count", self._triangle_count)
-        _dispatch(self._frames_program, self._triangle_count)
+        dispatch(self._frames_program, self._triangle_count)
         objects.bind_storage(
             0,
             vertices,
@@ -176,7 +209,7 @@ class GlBinding(Base):
             means,
             covariances,
         )
-        _dispatch(self._binding_program, self._splat_count)
+        dispatch(self._binding_program, self._splat_count)
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -184,16 +217,19 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.uint32]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
 
 
-def _dispatch(program: objects.Program, count: int) -> None:
+def dispatch(program: objects.Program, count: int) -> None:
+    """Runs a program with one invocation for each of what there is."""
     program.use()
     gl.dispatch(-(-count // _GROUP))
 
 
-def _array(value: Value) -> NDArray[np.float32]:
-    assert isinstance(value, np.ndarray), "an input of the scene"
+def as_array(value: Value) -> NDArray[np.float32]:
+    """A value that is small, and therefore on the CPU."""
+    assert isinstance(value, np.ndarray), "an input of the scene, or what a small node made"
     return value
 
 
-def _buffer(value: Value) -> objects.Buffer:
+def as_buffer(value: Value) -> objects.Buffer:
+    """A value that is on the GPU."""
     assert isinstance(value, objects.Buffer), "what another kernel made"
     return value

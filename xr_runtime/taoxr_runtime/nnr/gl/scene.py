@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -11,15 +11,32 @@ from numpy.typing import NDArray
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.gl.color import GlColor
-from taoxr_runtime.nnr.gl.kernels import GlBinding, GlBlendshapes, GlSkinning, Kernel, Value
+from taoxr_runtime.nnr.gl.kernels import (
+    GlBinding,
+    GlBlendshapes,
+    GlSkinning,
+    Kernel,
+    OnCpu,
+    Uploaded,
+    Value,
+)
+from taoxr_runtime.nnr.gl.learned import MAX_EYES, GlDeformer, GlField, GlShColor
+from taoxr_runtime.nnr.gl.slow import Slow
 from taoxr_runtime.nnr.graph import ORDER, Graph, Step, build
 from taoxr_runtime.nnr.inputs import Inputs
 from taoxr_runtime.nnr.nodes import Node
+from taoxr_runtime.nnr.nodes.base import MAX_INPUT
 from taoxr_runtime.nnr.nodes.binding import Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
+from taoxr_runtime.nnr.nodes.cloud import Cloud
+from taoxr_runtime.nnr.nodes.coefficients import MAX_COEFFICIENTS, Coefficients
 from taoxr_runtime.nnr.nodes.color import Color
+from taoxr_runtime.nnr.nodes.deformer import Deformer
+from taoxr_runtime.nnr.nodes.field import Field
+from taoxr_runtime.nnr.nodes.sh_color import ShColor
 from taoxr_runtime.nnr.nodes.skinning import Skinning
 from taoxr_runtime.nnr.nodes.splats import Constants
+from taoxr_runtime.nnr.rates import Beat
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
@@ -57,12 +74,17 @@ class GlScene:
         self._values: dict[str, Value] = {}
         self._own: list[objects.Buffer] = []
         results: dict[str, objects.Buffer] = dict(zip(_RESULTS, self.splats.all, strict=True))
-        self._steps: list[tuple[Step, Kernel | None]] = []
+        self._steps: list[tuple[Step, Kernel | Slow | None]] = []
         for step in self.graph.steps:
             for name in step.outputs:
-                self._values[name] = results.get(name) or self._buffer(name)
-            self._steps.append((step, _kernel(step.node, self.graph, step)))
+                self._values[name] = results.get(name) or self._value(name)
+            kernel = _kernel(step.node, self.graph, step)
+            if kernel is not None and step.node.rate == "animation":
+                self._steps.append((step, Slow(kernel, [self._values[name] for name in step.outputs])))
+            else:
+                self._steps.append((step, kernel))
         self._dirty = [True] * len(self._steps)
+        self._beat = Beat()
         self.trace: tuple[str, ...] = ()
         self.uploaded = 0
 
@@ -79,26 +101,49 @@ class GlScene:
         """
         self._inputs.set(name, array)
 
-    def update(self, clock: objects.GpuClock | None = None) -> SplatBuffers:
+    def look_from(self, eyes: NDArray[Any] | None) -> None:
+        """Gives each eye colours of its own, where the scene's colours can: nodes of the kind ``sh_color``.
+
+        Args:
+            eyes: Positions in the model frame, metres, floats [eyes, 3], at most 4; None for one set of
+                colours, as seen from the input ``camera``.
+
+        Raises:
+            InvalidInputError: There are too many, or positions are not finite.
+        """
+        if eyes is not None and (eyes.shape[1:] != (3,) or not 1 <= len(eyes) <= MAX_EYES):
+            raise InvalidInputError("eyes", list(eyes.shape), f"[1 to {MAX_EYES}, 3]")
+        if eyes is not None and not (np.abs(eyes) <= MAX_INPUT).all():
+            raise InvalidInputError("eyes", eyes.tolist(), f"finite numbers of at most {MAX_INPUT:g}")
+        for i, (_, kernel) in enumerate(self._steps):
+            if isinstance(kernel, GlShColor) and not _same(kernel.eyes, eyes):
+                kernel.eyes = None if eyes is None else eyes.astype(np.float32)
+                self._dirty[i] = True
+                views = 1 if eyes is None else len(eyes)
+                self.splats.colors.reserve(12 * self.splats.count * views)
+                self.splats.eye_stride = 3 * self.splats.count if views > 1 else 0
+
+    def update(self, clock: objects.GpuClock | None = None, time_us: int | None = None) -> SplatBuffers:
         """Runs the nodes that depend on changed inputs, in topological order.
 
         Args:
             clock: Told when each node ends, by its kind.
+            time_us: When the picture will be seen. Nodes of the animation's rate then run in the first frame
+                of each of its periods, and what they made last is reached at the end of that period; all
+                others run for every frame. Without it everything is as of now.
         """
-        for i in self._inputs.take():
-            self._dirty[i] = True
-        trace: list[str] = []
+        self._mark(self._inputs.take())
         self.uploaded = 0
-        if any(self._dirty):
-            with gl.borrowed_for_compute():
-                for i, (step, kernel) in enumerate(self._steps):
-                    if self._dirty[i]:
-                        self._run(step, kernel)
-                        self._dirty[i] = False
-                        trace.append(step.node.kind)
-                        if clock is not None:
-                            clock.mark(step.node.kind)
-            gl.check("update")
+        begins = time_us is None or self._beat.begins(time_us)
+        amount = 1.0 if time_us is None else Beat.amount(time_us)
+        trace: list[str] = []
+        with gl.borrowed_for_compute():
+            for i, (step, kernel) in enumerate(self._steps):
+                if self._run(i, step, kernel, begins, amount):
+                    trace.append(step.node.kind)
+                    if clock is not None:
+                        clock.mark(step.node.kind)
+        gl.check("update")
         self.trace = tuple(trace)
         return self.splats
 
@@ -109,9 +154,11 @@ class GlScene:
             InvalidInputError: No node makes such a value on the GPU.
         """
         held = self._values.get(name)
-        if not isinstance(held, objects.Buffer) or name == ORDER:
+        if held is None or name == ORDER:
             known = [n for n in self._values if n != ORDER]
             raise InvalidInputError("value", name, f"one of {', '.join(known)}")
+        if isinstance(held, np.ndarray):
+            return held.copy()
         array = np.empty(self.graph.shapes[name], np.float32)
         held.read(array)
         return array
@@ -125,30 +172,60 @@ class GlScene:
             if kernel is not None:
                 kernel.release()
 
-    def _buffer(self, name: str) -> objects.Buffer:
+    def _value(self, name: str) -> Value:
+        """Where a value lives: what few numbers make up, on the CPU."""
+        shape = self.graph.shapes[name]
+        if len(shape) == 1 and shape[0] <= MAX_COEFFICIENTS and name != ORDER:
+            return np.zeros(shape, np.float32)
         made = objects.Buffer()
-        made.reserve(max(4 * int(np.prod(self.graph.shapes[name])), 16))
+        made.reserve(max(4 * int(np.prod(shape)), 16))
         self._own.append(made)
         return made
 
-    def _run(self, step: Step, kernel: Kernel | None) -> None:
-        outputs = [self._values[name] for name in step.outputs]
-        buffers = [value for value in outputs if isinstance(value, objects.Buffer)]
-        if kernel is not None:
+    def _run(self, i: int, step: Step, kernel: Kernel | Slow | None, begins: bool, amount: float) -> bool:
+        """Brings one step's outputs up to date; returns whether the node ran."""
+        ran = self._dirty[i] and (begins or not isinstance(kernel, Slow))
+        moved = ran
+        if ran:
             held = self._inputs.values
-            kernel.run([held[n] if n in held else self._values[n] for n in step.inputs], buffers)
-            self.uploaded += kernel.uploaded
-        elif isinstance(step.node, Constants):
-            constants = [np.empty(shape, np.float32) for shape in step.node.output_shapes]
-            step.node.evaluate([], constants)
-            for buffer, array in zip(buffers, constants, strict=True):
-                buffer.write(array)
-                self.uploaded += array.nbytes
+            inputs = [held[n] if n in held else self._values[n] for n in step.inputs]
+            self._dirty[i] = False
+            if isinstance(kernel, Slow):
+                self.uploaded += kernel.run(inputs)
+            elif kernel is not None:
+                kernel.run(inputs, [self._values[name] for name in step.outputs])
+                self.uploaded += kernel.uploaded
+        if isinstance(kernel, Slow):
+            # In the first frame of a period in which nothing changed, what it made last is reached.
+            moved = kernel.moving
+            if moved:
+                kernel.show(1.0 if begins and not ran else amount)
+        if moved:
+            self._mark(step.outputs)
+        return ran
+
+    def _mark(self, names: Collection[str]) -> None:
+        for i in self.graph.consumers(names):
+            self._dirty[i] = True
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    return a is b or (a is not None and b is not None and np.array_equal(a, b.astype(np.float32)))
 
 
 def _kernel(node: Node, graph: Graph, step: Step) -> Kernel | None:
-    """The node's kernel; None for constants, which are uploaded once, and for the sort, the renderer's."""
+    """The node's kernel; None for the sort, which is the renderer's."""
     match node:
+        case Constants() | Cloud():
+            return Uploaded(node)
+        case Coefficients():
+            return OnCpu(node)
+        case Field():
+            return GlField(node)
+        case Deformer():
+            return GlDeformer(node)
+        case ShColor():
+            return GlShColor(node)
         case Blendshapes():
             return GlBlendshapes(node)
         case Skinning():

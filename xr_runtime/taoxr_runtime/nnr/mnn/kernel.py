@@ -11,15 +11,19 @@ import numpy as np
 
 from taoxr import paths
 from taoxr.engine import Session, convert_onnx
-from taoxr_runtime.nnr.mnn import models, shading
+from taoxr_runtime.nnr.mnn import learned, models, shading
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
 from taoxr_runtime.nnr.nodes.base import F32, Node
 
 _BUILDERS: Final[dict[str, Callable[[Any, GraphBuilder], list[Expr]]]] = {
+    "field": learned.field,
+    "coefficients": learned.coefficients,
     "blendshapes": models.blendshapes,
     "skinning": models.skinning,
     "binding": models.binding,
+    "deformer": learned.deformer,
     "color": shading.color,
+    "sh_color": learned.sh_color,
 }
 
 

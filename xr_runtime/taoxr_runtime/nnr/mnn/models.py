@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
-from taoxr_runtime.nnr.nodes.binding import DEGENERATE, PAIRS, Binding
+from taoxr_runtime.nnr.mnn.planes import PAIRS_UPPER, cross, frame_columns, norm, row
+from taoxr_runtime.nnr.nodes.binding import PAIRS, Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
 from taoxr_runtime.nnr.nodes.skinning import Skinning
 
@@ -16,7 +17,7 @@ _SUMMANDS: Final = 8
 def blendshapes(node: Blendshapes, g: GraphBuilder) -> list[Expr]:
     """Coefficients, then one matrix product over the vertices that move."""
     if not len(node.moved):
-        return [g.constant(node.rest) + (g.inputs[0] * 0.0).sum(0)]
+        return [_displaced(node, g, g.constant(node.rest) + (g.inputs[0] * 0.0).sum(0))]
     e = (g.inputs[0].reshape(1, -1) + node.neutral[None]).clip(0, 1)
     e = e.at_most(e.gather(node.bound, 1)) ** node.power[None]
     weights = e
@@ -27,7 +28,13 @@ def blendshapes(node: Blendshapes, g: GraphBuilder) -> list[Expr]:
     moved = (weights @ node.deltas.reshape(len(node.deltas), -1)).reshape(-1, 3) + node.rest[node.moved]
     still = np.setdiff1d(np.arange(len(node.rest)), node.moved)
     parts = [moved, g.constant(node.rest[still])] if len(still) else [moved]
-    return [g.concat(parts, 0).gather(np.argsort(np.concatenate([node.moved, still])), 0)]
+    return [
+        _displaced(node, g, g.concat(parts, 0).gather(np.argsort(np.concatenate([node.moved, still])), 0))
+    ]
+
+
+def _displaced(node: Blendshapes, g: GraphBuilder, shaped: Expr) -> Expr:
+    return shaped + g.inputs[1] if node.displaced else shaped
 
 
 def skinning(node: Skinning, g: GraphBuilder) -> list[Expr]:
@@ -65,32 +72,24 @@ def binding(node: Binding, g: GraphBuilder) -> list[Expr]:
     planes = g.inputs[0].transpose(1, 0)
     corners = [planes.columns(node.triangles[:, k]) for k in range(3)]  # each [3, F]
     edge1, edge2 = corners[1] - corners[0], corners[2] - corners[0]
-    cross = _cross(g, edge1, edge2)
-    double_area = _norm(cross)  # [1, F]
-    ok = ((double_area - DEGENERATE) * 1e30).clip(0, 1)
-    flat = g.constant([[1.0]]) - ok
-
-    def column(value: Expr, axis: int) -> Expr:
-        return value * ok + g.constant(np.eye(3)[:, axis : axis + 1]) * flat
-
-    z = column(cross / double_area.at_least(DEGENERATE), 2)
-    x = column(edge1 / _norm(edge1).at_least(1e-9), 0)
-    y = column(_cross(g, z, x), 1)
+    normal = cross(g, edge1, edge2)
+    double_area = norm(normal)  # [1, F]
+    x, y, z = frame_columns(g, edge1, normal, norm(edge1))
 
     n2 = 1 / node.subdivision[None] ** 2
     inside, thick = n2 * (a.spread / 36), n2 * (a.thin**2 / (2 * np.pi))
     twice1, twice2 = edge1 * 2.0 - edge2, edge2 * 2.0 - edge1
     terms: list[Expr] = []
-    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-        spread = _row(edge1, i) * _row(twice1, j) + _row(edge2, i) * _row(twice2, j)
-        terms.append(spread * inside + _row(z, i) * _row(z, j) * double_area * thick)
+    for i, j in PAIRS_UPPER:
+        spread = row(edge1, i) * row(twice1, j) + row(edge2, i) * row(twice2, j)
+        terms.append(spread * inside + row(z, i) * row(z, j) * double_area * thick)
     covariance = g.stack_rows(terms)
 
     means: list[Expr] = []
     covariances: list[Expr] = []
     if len(node.surface_triangle):
         t = node.surface_triangle
-        coefficients = g.concat(corners + _curvature(node, g, cross, corners), 0)  # [6 · 3, F]
+        coefficients = g.concat(corners + _curvature(node, g, normal, corners), 0)  # [6 · 3, F]
         means.append((coefficients.columns(t).reshape(6, 3, -1) * node.weights[:, None]).sum(0))
         covariances.append(covariance.columns(t))
     if len(node.strand_triangle):
@@ -101,12 +100,12 @@ def binding(node: Binding, g: GraphBuilder) -> list[Expr]:
     return [g.concat(means, 1).transpose(1, 0), g.concat(covariances, 1).transpose(1, 0), frames]
 
 
-def _curvature(node: Binding, g: GraphBuilder, cross: Expr, corners: list[Expr]) -> list[Expr]:
+def _curvature(node: Binding, g: GraphBuilder, weighted: Expr, corners: list[Expr]) -> list[Expr]:
     """The three ``C_ij`` of Phong tessellation, each [3, F]."""
     flat = node.triangles.reshape(-1)
     order = np.argsort(flat, kind="stable") // 3  # the triangles of vertex 0, then of vertex 1, ...
-    normal = _segment_sums(g, cross.transpose(1, 0).gather(order, 0), np.bincount(flat)).transpose(1, 0)
-    normal = normal / _norm(normal).at_least(1e-20)
+    normal = _segment_sums(g, weighted.transpose(1, 0).gather(order, 0), np.bincount(flat)).transpose(1, 0)
+    normal = normal / norm(normal).at_least(1e-20)
     at_corner = [normal.columns(node.triangles[:, k]) for k in range(3)]
     result: list[Expr] = []
     for i, j in PAIRS:
@@ -150,8 +149,8 @@ def _strands(
 
     axis, width2 = place(node.axis), node.width[None] ** 2
     rows: list[Expr] = []
-    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-        product = _row(axis, i) * _row(axis, j)
+    for i, j in PAIRS_UPPER:
+        product = row(axis, i) * row(axis, j)
         rows.append(product + width2 if i == j else product)
     return placing.rows(9, 12) + place(node.offset), g.stack_rows(rows)
 
@@ -167,16 +166,3 @@ def _rotations(pose: Expr, g: GraphBuilder) -> Expr:
         (x * z - y * w) * 2.0, (y * z + x * w) * 2.0, one - (x * x + y * y) * 2.0,
     ]  # fmt: skip
     return g.concat(entries, 1)
-
-
-def _row(planes: Expr, k: int) -> Expr:
-    return planes.rows(k, k + 1)
-
-
-def _cross(g: GraphBuilder, a: Expr, b: Expr) -> Expr:
-    pairs = ((1, 2), (2, 0), (0, 1))
-    return g.stack_rows([_row(a, i) * _row(b, j) - _row(a, j) * _row(b, i) for i, j in pairs])
-
-
-def _norm(planes: Expr) -> Expr:
-    return (planes * planes).sum(0, keep=True).sqrt()

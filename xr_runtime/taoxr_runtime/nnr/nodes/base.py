@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,13 @@ from taoxr_runtime.nnr.schema import NodeSpec, Strict, parse
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Shape = tuple[int, ...]
+Rate = Literal["display", "animation"]
+"""How often a node runs at most: for each frame that is shown, or 20 times a second."""
 TAttributes = TypeVar("TAttributes", bound=Strict)
 
 MAX_LENGTH: Final = 1000.0
+MAX_INPUT: Final = 1e6
+"""Largest absolute value of an input: no sum of products of them leaves float32."""
 BLOCK: Final = 8192
 """Splats per step of a fast path: its temporaries then stay in the second-level cache."""
 
@@ -41,10 +45,11 @@ class Reader:
         """The error to raise for a part of this node."""
         return NnrFormatError(f"{self.where}.{field}", problem)
 
-    def signature(self, inputs: int, outputs: int, keys: set[str]) -> None:
+    def signature(self, inputs: int, outputs: int, keys: set[str], optional_inputs: int = 0) -> None:
         """Checks the number of inputs and outputs and that the tensors are exactly ``keys``."""
-        if len(self.spec.inputs) != inputs:
-            raise self.fail("inputs", f"has {len(self.spec.inputs)} names, {self.spec.kind} takes {inputs}")
+        if not inputs <= len(self.spec.inputs) <= inputs + optional_inputs:
+            takes = f"{inputs} to {inputs + optional_inputs}" if optional_inputs else f"{inputs}"
+            raise self.fail("inputs", f"has {len(self.spec.inputs)} names, {self.spec.kind} takes {takes}")
         if len(self.spec.outputs) != outputs:
             raise self.fail(
                 "outputs", f"has {len(self.spec.outputs)} names, {self.spec.kind} makes {outputs}"
@@ -97,10 +102,12 @@ class Node(ABC):
 
     Attributes:
         kind: Its name in ``scene.json``.
+        rate: How often it runs at most; see `taoxr_runtime.nnr.keyframes`.
         output_shapes: Shape of each output value.
     """
 
     kind: ClassVar[str]
+    rate: ClassVar[Rate] = "display"
     output_shapes: tuple[Shape, ...]
 
     @abstractmethod

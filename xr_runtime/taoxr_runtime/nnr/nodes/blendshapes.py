@@ -36,15 +36,19 @@ class Attributes(Strict):
 
 
 class Blendshapes(Node):
-    """``expression`` [52] → ``shaped`` [V, 3]."""
+    """``expression`` [52], optional ``displacement`` [V, 3] of a field → ``shaped`` [V, 3]."""
 
     kind: ClassVar[str] = "blendshapes"
 
     def __init__(self, reader: Reader) -> None:
-        reader.signature(1, 1, {"rest", "delta_offsets", "delta_vertices", "delta_xyz"})
+        keys = {"rest", "delta_offsets", "delta_vertices", "delta_xyz"}
+        reader.signature(1, 1, keys, optional_inputs=1)
         reader.input_shape(0, (SHAPES,))
         self.rest: F32 = reader.tensor("rest", "float32", (None, 3))
         vertices = len(self.rest)
+        self.displaced = len(reader.spec.inputs) > 1
+        if self.displaced:
+            reader.input_shape(1, (vertices, 3))
         reader.limit("tensors.rest", "V", vertices, 1, MAX_VERTICES)
         offsets = reader.tensor("delta_offsets", "int32", (SHAPES + 1,)).astype(np.int64)
         index = reader.indices("delta_vertices", "uint16", (None,), vertices)
@@ -100,10 +104,12 @@ class Blendshapes(Node):
         if len(self.moved):
             weights = self.coefficients(inputs[0].astype(np.float64)).astype(np.float32)
             shaped[self.moved] = (weights @ self._flat + self._rest_moved).reshape(-1, 3)
+        if self.displaced:
+            shaped += inputs[1]
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""
         shaped = self.rest.astype(np.float64)
         for weight, deltas in zip(self.coefficients(inputs[0]), self.deltas.astype(np.float64), strict=True):
             shaped[self.moved] += weight * deltas
-        return (shaped,)
+        return (shaped + inputs[1] if self.displaced else shaped,)
