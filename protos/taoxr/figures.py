@@ -35,16 +35,17 @@ def spread(values: Sequence[float]) -> Spread:
 
 Figures = Mapping[str, Spread | float | int | str]
 Bars = Mapping[str, tuple[str, float]]
-"""For a spread by its name: which quantile has to stay below which figure."""
+"""For a figure by its name: which quantile of a spread ("value" of a number) has to stay below what."""
 
 
 def judged(figures: Figures, bars: Bars) -> dict[str, dict[str, object]]:
     """The figures that have a bar: which quantile, its bar, and whether it passes."""
     found: dict[str, dict[str, object]] = {}
     for name, (quantile, most) in bars.items():
-        value = figures.get(name)
-        if isinstance(value, Spread):
-            found[name] = {"quantile": quantile, "bar": most, "pass": getattr(value, quantile) <= most}
+        figure = figures.get(name)
+        value = getattr(figure, quantile) if isinstance(figure, Spread) else figure
+        if isinstance(value, float | int):
+            found[name] = {"quantile": quantile, "bar": most, "pass": value <= most}
     return found
 
 

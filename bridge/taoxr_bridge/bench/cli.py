@@ -23,6 +23,8 @@ _BARS: Final = {
     "idle_ms": ("p95", 300.0),
     "barge_in_ms": ("p95", 400.0),
 }
+# gRPC's own share depends on the machine: what counts is what the bridge adds to it, in microseconds.
+_BRIDGE_BARS: Final = {"own_us": ("value", 150.0), "late_messages": ("value", 0.0)}
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -47,7 +49,7 @@ def bridge(
     as_json: Json = False,
 ) -> None:
     """Times what the bridge itself adds, with a worker that does nothing."""
-    show(asyncio.run(bench_overhead(messages, streams, seconds)), as_json)
+    show(asyncio.run(bench_overhead(messages, streams, seconds)), as_json, _BRIDGE_BARS)
 
 
 async def _turn(
