@@ -1,4 +1,4 @@
-"""The choice between rasterizers: measured once for a driver."""
+"""What is chosen for a GPU: measured once for a driver, then remembered."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from taoxr_runtime.render import autotune
+from taoxr_runtime.render.autotune import Tuned
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.radix import Plan
 
 pytestmark = pytest.mark.gl
 
@@ -23,30 +25,38 @@ def context() -> Iterator[None]:
     opened.release()
 
 
-def test_takes_the_faster_and_remembers_it() -> None:
-    asked: list[str] = []
+def test_measures_a_driver_once() -> None:
+    asked: list[Tuned] = []
 
-    def measure(quads: float, tiles: float) -> dict[autotune.Choice, float]:
-        asked.append("measured")
-        return {"quads": quads, "tiles": tiles}
+    def measure(result: Tuned) -> Tuned:
+        asked.append(result)
+        return result
 
-    assert autotune.choose("GPU 1", lambda: measure(2.0, 1.0)) == "tiles"
-    assert autotune.choose("GPU 2", lambda: measure(1.0, 2.0)) == "quads"
-    assert autotune.choose("GPU 1", lambda: measure(1.0, 2.0)) == "tiles"
-    assert len(asked) == 2
+    first, second = Tuned("tiles", Plan(8, 512, 4, 32)), Tuned("quads", Plan())
+    assert autotune.tuned("GPU 1", lambda: measure(first)) == first
+    assert autotune.tuned("GPU 2", lambda: measure(second)) == second
+    assert autotune.tuned("GPU 1", lambda: measure(second)) == first
+    assert asked == [first, second]
 
 
 def test_a_broken_memory_is_forgotten(tmp_path: Path) -> None:
-    assert autotune.choose("GPU", lambda: {"quads": 1.0, "tiles": 2.0}) == "quads"
-    (file,) = tmp_path.rglob("rasterizers.json")
-    for broken in ("{", "[]", '{"GPU": "triangles"}'):
+    first, second = Tuned("quads", Plan()), Tuned("tiles", Plan(5, 64, 8))
+    assert autotune.tuned("GPU", lambda: first) == first
+    (file,) = tmp_path.rglob("gpu.json")
+    plan = '{"digit_bits": 99, "group": 64, "items": 8, "subgroups": 0}'
+    for broken in ("{", "[]", '{"GPU": "tiles"}', f'{{"GPU": {{"rasterizer": "tiles", "plan": {plan}}}}}'):
         file.write_text(broken)
-        assert autotune.choose("GPU", lambda: {"quads": 2.0, "tiles": 1.0}) == "tiles"
+        assert autotune.tuned("GPU", lambda: second) == second
 
 
-def test_measures_both(context: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_takes_the_fastest(context: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(autotune, "_SPLATS", 500)
     monkeypatch.setattr(autotune, "_SIZE", 64)
-    times = autotune.measured()
-    assert set(times) == {"quads", "tiles"}
-    assert all(ms > 0 for ms in times.values())
+    sorts, frames = autotune.sort_times(5000), autotune.frame_times(Plan())
+    assert list(sorts) == autotune.plans()
+    assert set(frames) == {"quads", "tiles"}
+    assert all(ms > 0 for ms in (*sorts.values(), *frames.values()))
+    slower, faster = autotune.plans()[:2]
+    monkeypatch.setattr(autotune, "sort_times", lambda: {slower: 2.0, faster: 1.0})
+    monkeypatch.setattr(autotune, "frame_times", lambda plan: {"quads": 1.0, "tiles": 2.0})
+    assert autotune.measured() == Tuned("quads", faster)

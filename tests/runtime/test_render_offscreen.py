@@ -189,7 +189,15 @@ def test_each_thread_has_its_own_renderer(renderer: OffscreenRenderer) -> None:
 def test_profile_names_every_pass() -> None:
     with OffscreenRenderer(profile=True) as renderer:
         renderer.render(dot(), [eye(), eye()])
-        assert list(renderer.passes_ms) == ["sort", "upload", "project", "background", "raster", "read"]
+        assert list(renderer.passes_ms) == [
+            "sort",
+            "upload",
+            "project",
+            "background",
+            "blend",
+            "present",
+            "read",
+        ]
         assert all(passed > 0 for passed in renderer.passes_ms.values())
 
 

@@ -6,7 +6,8 @@ import typer
 from rich.console import Console
 
 from taoxr.figures import show
-from taoxr_runtime.bench.render import Size, bench_render
+from taoxr_runtime.bench.pace import Pacing, bench_pace
+from taoxr_runtime.bench.render import Size, bars, bench_render
 from taoxr_runtime.render.egl import Context
 
 app = typer.Typer(add_completion=False)
@@ -15,14 +16,21 @@ _console = Console(stderr=True, highlight=False)
 
 @app.command()
 def render(
-    splats: Annotated[int, typer.Option(min=1, help="Splats of the measured person.")] = 250_000,
+    splats: Annotated[int, typer.Option(min=1, help="Splats of the measured body.")] = 250_000,
     width: Annotated[int, typer.Option(min=16, help="Pixels of an eye.")] = 2064,
     height: Annotated[int, typer.Option(min=16, help="Pixels of an eye.")] = 2208,
     frames: Annotated[int, typer.Option(min=2, help="Frames to time.")] = 200,
+    scaling: Annotated[
+        bool, typer.Option("--scaling", help="Also 50,000 to 5,000,000 splats, 1 to 4 views.")
+    ] = False,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="Also keep a headset's rate for so long; 0: not.")
+    ] = 0.0,
+    fps: Annotated[float, typer.Option(min=1, help="That rate.")] = 90.0,
     quick: Annotated[bool, typer.Option("--quick", help="30,000 splats at 512x512, 5 frames.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Times stereo frames of a seeded cloud and of the default avatar, pass by pass, on the GPU's clock.
+    """Times stereo frames of a seeded moving body and of the default avatar, pass by pass on the GPU's clock.
 
     Example: `taoxr bench render --quick --json`
     """
@@ -30,7 +38,11 @@ def render(
     context = Context()
     try:
         with _console.status("") as status:
-            figures = bench_render(size, lambda what: status.update(f"measuring {what}"))
+            figures = bench_render(size, lambda what: status.update(f"measuring {what}"), scaling)
+            if seconds:
+                status.update(f"keeping {fps:g} frames per second")
+                figures |= bench_pace(Pacing(size, fps, seconds))
+        wanted = bars(size)
     finally:
         context.release()
-    show(figures, as_json)
+    show(figures, as_json, wanted)

@@ -1,23 +1,25 @@
-"""Which rasterizer a GPU is faster with: measured once for each driver, then remembered."""
+"""What a GPU is fastest with, rasterizer and plan of the sort: measured once per driver, then remembered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
 import structlog
 from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from taoxr import paths
+from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View, centre, look_at, perspective
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.compute_tiles import ComputeTiles
-from taoxr_runtime.render.footprints import Footprints
+from taoxr_runtime.render.pipeline import OrderedPipeline, Pipeline
 from taoxr_runtime.render.quads import Quads
-from taoxr_runtime.render.sorting import DistanceSort
+from taoxr_runtime.render.radix import Count, Plan, RadixSort, default_plan, subgroup_size
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 
@@ -25,61 +27,135 @@ Choice = Literal["quads", "tiles"]
 
 _SPLATS: Final = 100_000
 _SIZE: Final = 1024
+_KEYS: Final = 250_000
 _FRAMES: Final = 5
 _CHOICES: Final[tuple[Choice, ...]] = ("quads", "tiles")
-_MEMORY: Final = TypeAdapter(dict[str, Choice])
 
 
-def choose(description: str, measure: Callable[[], dict[Choice, float]] | None = None) -> Choice:
-    """The faster rasterizer of the current context.
+@dataclass(frozen=True)
+class Tuned:
+    """What to draw with.
+
+    Attributes:
+        rasterizer: The faster one.
+        plan: Of the fastest sort.
+    """
+
+    rasterizer: Choice
+    plan: Plan
+
+
+_MEMORY: Final = TypeAdapter(dict[str, Tuned])
+
+
+def untuned() -> Tuned:
+    """For software drivers, which measurements would keep busy for seconds."""
+    return Tuned("tiles", default_plan())
+
+
+def tuned(description: str, measure: Callable[[], Tuned] | None = None) -> Tuned:
+    """What the current context is fastest with.
 
     Args:
-        description: Driver and version, under which the choice is remembered in the cache folder.
-        measure: Milliseconds of each; by default `measured`.
+        description: Driver and version, under which it is remembered in the cache folder.
+        measure: What to do where nothing is remembered; by default `measured`.
     """
-    file = paths.cache_dir() / "rasterizers.json"
+    file = paths.cache_dir() / "gpu.json"
     known = _read(file)
-    choice = known.get(description)
-    if choice is None:
-        times = (measure or measured)()
-        choice = min(_CHOICES, key=times.__getitem__)
-        structlog.get_logger().info("rasterizer chosen", choice=choice, driver=description, ms=times)
-        _write(file, {**known, description: choice})
-    return choice
+    found = known.get(description)
+    if found is None:
+        found = (measure or measured)()
+        _write(file, {**known, description: found})
+    return found
 
 
-def measured() -> dict[Choice, float]:
+def measured() -> Tuned:
+    """The fastest sort, and the faster rasterizer with it."""
+    sorts = sort_times()
+    plan = min(sorts, key=sorts.__getitem__)
+    frames = frame_times(plan)
+    choice = min(_CHOICES, key=frames.__getitem__)
+    structlog.get_logger().info(
+        "tuned", driver=gl.describe(), rasterizer=choice, frame_ms=frames, plan=plan, sort_ms=sorts[plan]
+    )
+    return Tuned(choice, plan)
+
+
+def plans() -> list[Plan]:
+    """Ways to cut up the sort that the current context can run."""
+    size = subgroup_size()
+    if not size:
+        return [Plan(bits, group, items) for bits, group, items in ((4, 256, 8), (5, 64, 8), (4, 128, 16))]
+    shared = gl.shared_memory()
+    shapes = [(bits, group, items) for bits in (8, 6) for group in (256, 512) for items in (4, 8, 12)]
+    # Each subgroup counts every digit in a word of its own.
+    return [
+        Plan(bits, group, items, size)
+        for bits, group, items in shapes
+        if 4 * (group // size + 1) * (1 << bits) <= shared
+    ]
+
+
+def sort_times(count: int | None = None) -> dict[Plan, float]:
+    """Milliseconds of a sort of seeded random keys with each plan, the median of five.
+
+    Args:
+        count: How many keys; by default 250,000.
+    """
+    keys = np.random.default_rng(0).integers(0, 1 << 32, _KEYS if count is None else count, np.uint32)
+    given, values, counter, clock = objects.Buffer(), objects.Buffer(), Count(), objects.GpuClock()
+    values.write(np.arange(len(keys), dtype=np.uint32))
+    times: dict[Plan, float] = {}
+    with gl.borrowed_for_compute():
+        for plan in plans():
+            sorter = RadixSort(plan)
+            counter.set(len(keys), plan.block)
+
+            def sort(sorter: RadixSort = sorter) -> None:
+                sorter.sort(given, values, counter, len(keys))
+
+            times[plan] = _median(sort, clock, lambda: given.write(keys))
+            sorter.release()
+    for thing in (given, values, counter, clock):
+        thing.release()
+    gl.check("autotune")
+    return times
+
+
+def frame_times(plan: Plan) -> dict[Choice, float]:
     """Milliseconds of a frame with each rasterizer: 100,000 splats at 1024x1024, the median of five."""
     splats, canvas, clock = SplatBuffers(), Canvas(_SIZE, _SIZE, "rgba8"), objects.GpuClock()
     splats.upload(_cloud())
     views = [View(look_at((0, 0, 1.5), (0, 0, 0)), perspective(0.9, 1.0), _SIZE, _SIZE)]
-    tiles, quads, footprints, sort = ComputeTiles(), Quads(), Footprints(), DistanceSort()
-
-    def with_tiles() -> None:
-        tiles.prepare(splats, views, centre(views))
-        tiles.raster(0, canvas, (0.0, 0.0, 0.0, 0.0))
-
-    def with_quads() -> None:
-        order = sort.back_to_front(splats, centre(views))
-        footprints.project(splats, order, splats.count, views)
-        canvas.clear((0.0, 0.0, 0.0, 0.0))
-        quads.raster(footprints, 0, canvas)
-
+    pipelines: tuple[Pipeline, ...] = (OrderedPipeline(Quads(), plan), ComputeTiles(plan=plan))
     times: dict[Choice, float] = {}
     with gl.borrowed():
-        for name, draw in zip(_CHOICES, (with_quads, with_tiles), strict=True):
-            draw()
-            frames: list[float] = []
-            for _ in range(_FRAMES):
-                clock.mark("")
-                draw()
-                clock.mark("frame")
-                frames.append(clock.read()["frame"])
-            times[name] = round(float(np.median(frames)), 3)
-    for thing in (tiles, quads, footprints, sort, splats, canvas, clock):
+        for name, pipeline in zip(_CHOICES, pipelines, strict=True):
+
+            def draw(pipeline: Pipeline = pipeline) -> None:
+                pipeline.prepare(splats, views, centre(views))
+                pipeline.raster([canvas], [(0.0, 0.0, 0.0, 0.0)])
+
+            times[name] = _median(draw, clock)
+    for thing in (*pipelines, splats, canvas, clock):
         thing.release()
     gl.check("autotune")
     return times
+
+
+def _median(
+    work: Callable[[], None], clock: objects.GpuClock, before: Callable[[], None] | None = None
+) -> float:
+    """Milliseconds of the GPU, once it is warm."""
+    times: list[float] = []
+    for _ in range(1 + _FRAMES):
+        if before is not None:
+            before()
+        clock.mark("")
+        work()
+        clock.mark("work")
+        times.append(clock.read()["work"])
+    return round(float(np.median(times[1:])), 4)
 
 
 def _cloud() -> Splats:
@@ -92,15 +168,15 @@ def _cloud() -> Splats:
     )
 
 
-def _read(file: Path) -> dict[str, Choice]:
+def _read(file: Path) -> dict[str, Tuned]:
     try:
         return _MEMORY.validate_json(file.read_bytes())
-    except (FileNotFoundError, ValidationError):
+    except (FileNotFoundError, ValidationError, InvalidInputError):
         return {}
 
 
-def _write(file: Path, choices: dict[str, Choice]) -> None:
+def _write(file: Path, choices: Mapping[str, Tuned]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".part")
-    partial.write_bytes(_MEMORY.dump_json(choices, indent=2))
+    partial.write_bytes(_MEMORY.dump_json(dict(choices), indent=2))
     partial.replace(file)

@@ -46,15 +46,15 @@ class Canvas:
         g.glBindFramebuffer(g.GL_FRAMEBUFFER, self._framebuffer)
         g.glViewport(0, 0, self.width, self.height)
 
-    def bind_image(self) -> None:
-        """Let compute programs read it as texture 0 and write it as image 0."""
+    def bind_image(self, unit: int = 0) -> None:
+        """Let compute programs read it as a texture and write it as an image of this number."""
         g = gl.gl()
-        self.bind_texture()
-        g.glBindImageTexture(0, self._texture, 0, g.GL_FALSE, 0, g.GL_WRITE_ONLY, self._format)
+        self.bind_texture(unit)
+        g.glBindImageTexture(unit, self._texture, 0, g.GL_FALSE, 0, g.GL_WRITE_ONLY, self._format)
 
-    def bind_texture(self) -> None:
-        """Let shaders read it as texture 0."""
-        gl.gl().glBindTextureUnit(0, self._texture)
+    def bind_texture(self, unit: int = 0) -> None:
+        """Let shaders read it as the texture of this number."""
+        gl.gl().glBindTextureUnit(unit, self._texture)
 
     def clear(self, rgba: tuple[float, float, float, float]) -> None:
         """Fill it with one colour."""

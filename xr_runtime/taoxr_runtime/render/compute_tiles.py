@@ -10,7 +10,7 @@ NumPy's twins are ``reference.project`` and ``tiles.tile_lists``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +22,7 @@ from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.footprints import MAX_EYES, set_eyes
+from taoxr_runtime.render.pipeline import Color, unmarked
 from taoxr_runtime.render.radix import ARGUMENTS, BALLOTS, Count, Plan, RadixSort, subgroup_size
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 
@@ -50,7 +51,7 @@ class TileShape:
 class ComputeTiles:
     """Programs and buffers of the rasterizer; needs a current context.
 
-    Use it frame by frame: ``prepare`` for up to ``MAX_EYES`` views, then ``raster`` for each of them.
+    A `Pipeline`: one program blends the tiles of both eyes.
 
     Args:
         shape: Of the tiles.
@@ -89,7 +90,7 @@ class ComputeTiles:
         self._wanted = objects.Mailbox(1)
         self._counted = -1
         self._known: tuple[object, ...] = ()
-        self.clock: objects.GpuClock | None = None
+        self.mark: Callable[[str], None] = unmarked
 
     def prepare(
         self,
@@ -118,7 +119,7 @@ class ComputeTiles:
             self._listed = None
             return
         self._run_project(splats, views, viewpoint)
-        self._mark("project")
+        self.mark("project")
         if order is None:
             ordered = self._sort.sort(
                 self._work["keys"], self._work["values"], self._splat_count, splats.count, self.key_bits
@@ -127,7 +128,7 @@ class ComputeTiles:
         else:
             ordered, ranks = self._work["values"], len(order)
             ordered.write(order[::-1])
-        self._mark("sort")
+        self.mark("sort")
         known = splats.count, *self._across_down
         wait = wait or known != self._known
         self._known = known
@@ -135,32 +136,34 @@ class ComputeTiles:
         self._run_list(ordered, ranks, splats.count, len(views))
         while wait and self._grow(self._wanted.receive(wait=True)):
             self._run_list(ordered, ranks, splats.count, len(views))
-        self._mark("list")
+        self.mark("list")
         self._run_ranges(len(views))
-        self._mark("sort tiles")
+        self.mark("sort tiles")
 
-    def raster(self, eye: int, canvas: Canvas, fill: tuple[float, float, float, float] | None) -> None:
-        """Blend the splats over a colour, or over what the canvas holds.
+    def raster(self, canvases: Sequence[Canvas], fills: Sequence[Color | None]) -> None:
+        """Blend the splats of all views prepared in one dispatch, over a colour or over what a canvas holds.
 
         Args:
-            eye: Number of the view prepared, of the canvas's size.
-            canvas: What to draw on.
-            fill: Colour behind the splats, sRGB-encoded and premultiplied. Clearing the canvas before would
-                cost more than half of the drawing on an H200.
+            canvases: Of the views' sizes.
+            fills: Colours behind the splats, sRGB-encoded and premultiplied; clearing a canvas before would
+                cost more than half of the drawing on an H200. None for what is there.
         """
         if self._listed is None:
-            if fill is not None:
-                canvas.clear(fill)
+            for canvas, fill in zip(canvases, fills, strict=True):
+                if fill is not None:
+                    canvas.clear(fill)
+            self.mark("blend")
             return
-        across, down = self._across_down[eye]
-        canvas.bind_image()
+        program = self._blend
+        for eye, (canvas, fill) in enumerate(zip(canvases, fills, strict=True)):
+            canvas.bind_image(eye)
+            program.set_uint(f"filled[{eye}]", int(fill is not None))
+            program.set(f"fills[{eye}]", *((0.0, 0.0, 0.0, 0.0) if fill is None else fill))
         objects.bind_storage(4, self._work["footprints"], self._work["ranges"], self._listed)
-        self._blend.set_uint("first_tile", self._tiles(eye))
-        self._blend.set_uint("tiles_across", across)
-        self._blend.set_uint("filled", int(fill is not None))
-        self._blend.set("fill", *((0.0, 0.0, 0.0, 0.0) if fill is None else fill))
-        self._blend.use()
-        gl.dispatch(across * down)
+        program.set_ints("tiles", *self._both_across_down)
+        program.use()
+        gl.dispatch(self._tiles(len(canvases)))
+        self.mark("blend")
 
     def release(self) -> None:
         """Delete everything from the GPU."""
@@ -175,6 +178,12 @@ class ComputeTiles:
     def _tiles(self, eyes: int) -> int:
         """How many tiles the first so many eyes have."""
         return sum(across * down for across, down in self._across_down[:eyes])
+
+    @property
+    def _both_across_down(self) -> tuple[int, int, int, int]:
+        """Tiles across and down of the first and of the second eye; zeros where there is none."""
+        first, second = [*self._across_down, (0, 0)][:2]
+        return *first, *second
 
     def _run_project(
         self, splats: SplatBuffers, views: Sequence[View], viewpoint: NDArray[np.float64]
@@ -210,8 +219,7 @@ class ComputeTiles:
             program.set_uint("capacity", self._capacity)
         self._offsets.set_uint("blocks", blocks)
         self._offsets.set_uint("block", self._sort.plan.block)
-        both = [*self._across_down, (0, 0)][:2]
-        self._list.set_ints("tiles", *both[0], *both[1])
+        self._list.set_ints("tiles", *self._both_across_down)
         self._sum.use()
         gl.dispatch(blocks)
         self._offsets.use()
@@ -243,7 +251,3 @@ class ComputeTiles:
         lacked = entries > self._capacity
         self._capacity = max(self._capacity, entries + entries // 2)
         return lacked
-
-    def _mark(self, name: str) -> None:
-        if self.clock is not None:
-            self.clock.mark(name)

@@ -188,6 +188,11 @@ def integer(what: int) -> int:
     return _integer(what)
 
 
+def shared_memory() -> int:
+    """Bytes that the invocations of a workgroup can share."""
+    return _integer(gl().GL_MAX_COMPUTE_SHARED_MEMORY_SIZE)
+
+
 def blend_premultiplied() -> None:
     """Draw over what is there with colours already multiplied by their alpha."""
     g = gl()
@@ -213,7 +218,7 @@ def borrowed() -> Generator[None]:
     """Give someone else's context known state within the block, and its own state back after.
 
     Kept are framebuffers, viewport, program, vertex array, blending, colour mask and the switches below;
-    texture unit 0, image unit 0 and the indexed storage buffers 0 to 7 are not, for nobody counts on these.
+    texture and image units 0 and 1 and the indexed storage buffers 0 to 7 are not: nobody counts on these.
     """
     g = gl()
     switches = [(switch, bool(g.glIsEnabled(switch))) for switch in (getattr(g, name) for name in _SWITCHES)]

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import autotune, backgrounds, camera, gl, lod, objects
+from taoxr_runtime.render import autotune, backgrounds, camera, gl, lod
 from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas, Canvases, CanvasFormat
 from taoxr_runtime.render.compute_tiles import ComputeTiles
-from taoxr_runtime.render.footprints import MAX_EYES, Footprints
+from taoxr_runtime.render.footprints import MAX_EYES
+from taoxr_runtime.render.pipeline import OrderedPipeline, Pipeline
 from taoxr_runtime.render.quads import Quads
-from taoxr_runtime.render.sorting import DistanceSort, back_to_front
+from taoxr_runtime.render.sorting import back_to_front
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.render.targets import Presenter, Target
 from taoxr_runtime.render.tiles import Tiles
@@ -32,7 +33,7 @@ class SplatRenderer:
     """Draws splats with the context that is current; a context manager.
 
     The context (OpenGL 4.5 or later) stays its owner's, and must be current at every call. Its state is given
-    back as it was, except for texture unit 0, image unit 0 and the indexed storage buffers 0 to 7; pixel
+    back as it was, except for texture and image units 0 and 1 and the indexed storage buffers 0 to 7; pixel
     transfer must be as at the start of a context when a background is a picture.
 
     Args:
@@ -63,19 +64,18 @@ class SplatRenderer:
         lists: Lists = "auto",
     ) -> None:
         self.passes_ms: dict[str, float] = {}
-        self._profile = profile
+        self._profile, self._marked = profile, 0.0
         self.description = gl.describe()
-        software = gl.is_software()
-        if rasterizer == "auto":
-            rasterizer = "tiles" if software else autotune.choose(self.description)
-        self.rasterizer: Rasterizer = rasterizer
-        on_gpu = rasterizer == "tiles" and (lists == "gpu" or (lists == "auto" and not software))
-        self._software = software
-        self._compute = ComputeTiles() if on_gpu else None
-        self._buffers, self._order = SplatBuffers(), objects.Buffer()
-        self._sort: DistanceSort | None = None
-        self._footprints = None if on_gpu else Footprints()
-        self._rasterizer = None if on_gpu else Tiles() if rasterizer == "tiles" else Quads()
+        self._software = gl.is_software()
+        tuned = autotune.untuned() if self._software else autotune.tuned(self.description)
+        self.rasterizer: Rasterizer = tuned.rasterizer if rasterizer == "auto" else rasterizer
+        self._buffers = SplatBuffers()
+        self._pipeline: Pipeline
+        if self.rasterizer == "tiles" and (lists == "gpu" or (lists == "auto" and not self._software)):
+            self._pipeline = ComputeTiles(plan=tuned.plan)
+        else:
+            self._pipeline = OrderedPipeline(Tiles() if self.rasterizer == "tiles" else Quads(), tuned.plan)
+        self._pipeline.mark = self._mark
         self._presenter = Presenter()
         self._canvases, self._pictures = Canvases(format), Canvases("rgba8")
 
@@ -129,22 +129,29 @@ class SplatRenderer:
         colors = _colors(view_colors_srgb, count, len(views))
         if not views:
             return
-        self.passes_ms = {}
-        began = time.perf_counter()
+        self.passes_ms, self._marked = {}, time.perf_counter()
         order = None if order is None else _order(order, count)
         if isinstance(splats, Splats) and max_splats is not None and count > max_splats:
             kept = lod.subset(count, max_splats)
             order = None if order is None else lod.renumbered(order, kept, count)
             colors = None if colors is None else [own[kept] for own in colors]
             splats = lod.thinned(splats, kept)
+        viewpoint = camera.centre(views)
         if order is None and self._software and isinstance(splats, Splats):
-            order = back_to_front(splats.means, camera.centre(views))
-            began = self._passed("sort", began)
+            order = back_to_front(splats.means, viewpoint)
+            self._mark("sort")
+        given = None if order is None else order.astype(np.uint32, copy=False)
+        # Where the picture is fetched there is no hurry.
+        wait = any(isinstance(target, Canvas) for target in targets)
         with gl.borrowed():
             buffers = self._on_gpu(splats, splats_changed)
-            began = self._passed("upload", began)
-            draw = self._draw_ordered if self._compute is None else self._draw_computed
-            draw(buffers, views, targets, fills, order, colors, began)
+            self._mark("upload")
+            for first in range(0, len(views), MAX_EYES):
+                eyes = slice(first, first + MAX_EYES)
+                if colors is not None:
+                    buffers.upload_colors(colors[eyes])
+                self._pipeline.prepare(buffers, views[eyes], viewpoint, given, wait)
+                self._raster(first, targets[eyes], fills[eyes])
         gl.check("draw")
 
     def paint(self, picture: NDArray[np.uint8], target: Target, over: bool = False) -> None:
@@ -172,16 +179,8 @@ class SplatRenderer:
         self._canvases.release()
         self._pictures.release()
         self._presenter.release()
-        for part in (
-            self._rasterizer,
-            self._footprints,
-            self._compute,
-            self._sort,
-            self._buffers,
-            self._order,
-        ):
-            if part is not None:
-                part.release()
+        self._pipeline.release()
+        self._buffers.release()
 
     def _on_gpu(self, splats: Splats | SplatBuffers, changed: bool) -> SplatBuffers:
         if isinstance(splats, SplatBuffers):
@@ -191,94 +190,33 @@ class SplatRenderer:
             self._buffers.upload(splats)
         return self._buffers
 
-    def _draw_ordered(
-        self,
-        splats: SplatBuffers,
-        views: Sequence[View],
-        targets: Sequence[Target | Canvas],
-        fills: Sequence[backgrounds.Fill],
-        order: NDArray[np.integer] | None,
-        colors: Sequence[NDArray[np.float32]] | None,
-        began: float,
+    def _raster(
+        self, first: int, targets: Sequence[Target | Canvas], fills: Sequence[backgrounds.Fill]
     ) -> None:
-        """Draw footprints in their order."""
-        assert self._footprints is not None
-        assert self._rasterizer is not None
-        if order is not None:
-            self._order.write(order.astype(np.uint32, copy=False))
-            ordered, ranks = self._order, len(order)
-        else:
-            self._sort = self._sort or DistanceSort()
-            ordered, ranks = self._sort.back_to_front(splats, camera.centre(views)), splats.count
-            began = self._passed("sort", began)
-        for first in range(0, len(views), MAX_EYES):
-            eyes = slice(first, first + MAX_EYES)
-            if colors is not None:
-                splats.upload_colors(colors[eyes])
-            self._footprints.project(splats, ordered, ranks, views[eyes])
-            began = self._passed("project", began)
-            for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
-                canvas, began = self._begin(first + eye, target, fill, began)
-                self._rasterizer.raster(self._footprints, eye, canvas)
-                began = self._end(target, canvas, began)
+        """Draw the eyes from number ``first`` on that are prepared."""
+        canvases = [
+            target
+            if isinstance(target, Canvas)
+            else self._canvases.get(first + eye, target.width, target.height)
+            for eye, target in enumerate(targets)
+        ]
+        for canvas, fill in zip(canvases, fills, strict=True):
+            if not isinstance(fill, tuple):
+                canvas.fill(fill)
+        self._mark("background")
+        self._pipeline.raster(canvases, [fill if isinstance(fill, tuple) else None for fill in fills])
+        for canvas, target in zip(canvases, targets, strict=True):
+            if not isinstance(target, Canvas):
+                self._presenter.present(canvas, target)
+        self._mark("present")
 
-    def _draw_computed(
-        self,
-        splats: SplatBuffers,
-        views: Sequence[View],
-        targets: Sequence[Target | Canvas],
-        fills: Sequence[backgrounds.Fill],
-        order: NDArray[np.integer] | None,
-        colors: Sequence[NDArray[np.float32]] | None,
-        began: float,
-    ) -> None:
-        """Everything on the GPU."""
-        assert self._compute is not None
-        given = None if order is None else order.astype(np.uint32, copy=False)
-        # Where the picture is fetched there is no hurry.
-        wait = any(isinstance(target, Canvas) for target in targets)
-        viewpoint = camera.centre(views)
-        for first in range(0, len(views), MAX_EYES):
-            eyes = slice(first, first + MAX_EYES)
-            if colors is not None:
-                splats.upload_colors(colors[eyes])
-            self._compute.prepare(splats, views[eyes], viewpoint, given, wait)
-            began = self._passed("prepare", began)
-            for eye, (target, fill) in enumerate(zip(targets[eyes], fills[eyes], strict=True)):
-                plain = fill if isinstance(fill, tuple) else None
-                canvas, began = self._begin(first + eye, target, None if plain else fill, began)
-                self._compute.raster(eye, canvas, plain)
-                began = self._end(target, canvas, began)
-
-    def _begin(
-        self, number: int, target: Target | Canvas, fill: backgrounds.Fill | None, began: float
-    ) -> tuple[Canvas, float]:
-        """The canvas of a view, with its background if it has one; and when that pass ended."""
-        if isinstance(target, Canvas):
-            canvas = target
-        else:
-            canvas = self._canvases.get(number, target.width, target.height)
-        if isinstance(fill, tuple):
-            canvas.clear(fill)
-        elif fill is not None:
-            canvas.fill(fill)
-        return canvas, self._passed("background", began)
-
-    def _end(self, target: Target | Canvas, canvas: Canvas, began: float) -> float:
-        """Conversion of one eye; returns when that pass ended."""
-        began = self._passed("raster", began)
-        if not isinstance(target, Canvas):
-            self._presenter.present(canvas, target)
-            began = self._passed("present", began)
-        return began
-
-    def _passed(self, name: str, began: float) -> float:
+    def _mark(self, name: str) -> None:
+        """With ``profile``, wait for the pass that ends here, and note how long it took."""
         if self._profile:
             gl.finish()
             now = time.perf_counter()
-            self.passes_ms[name] = self.passes_ms.get(name, 0.0) + (now - began) * 1e3
-            return now
-        return began
+            self.passes_ms[name] = self.passes_ms.get(name, 0.0) + (now - self._marked) * 1e3
+            self._marked = now
 
 
 def _check_targets(views: Sequence[View], targets: Sequence[Target | Canvas]) -> None:

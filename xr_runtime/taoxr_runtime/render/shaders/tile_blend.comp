@@ -1,5 +1,5 @@
 #version 450
-// One workgroup per tile: blends its splats front to back in registers, ROWS pixels of a column per invocation,
+// One workgroup per tile of any eye: blends its splats front to back in registers, ROWS pixels of a column per invocation,
 // and stops where nothing behind shows. With SUBGROUPS of 32 each takes a block of the tile, and looks first which
 // of the tile's splats touch that block, one invocation for each splat.
 #include "tiling.glsl"
@@ -10,13 +10,12 @@ layout(std430, binding = 4) readonly buffer Footprints { Footprint footprints[];
 layout(std430, binding = 5) readonly buffer Ranges { uint ranges[]; };
 layout(std430, binding = 6) readonly buffer Members { uint members[]; };
 
-layout(binding = 0) uniform sampler2D behind;
-layout(binding = 0) writeonly uniform image2D picture;  // the same texture
+layout(binding = 0) uniform sampler2D behind[2];                 // of each eye
+layout(binding = 0) writeonly uniform image2D pictures[2];  // the same textures
 
-uniform uint first_tile;  // of the eye
-uniform uint tiles_across;
-uniform uint filled;  // 1: what is behind is one colour
-uniform vec4 fill;
+uniform ivec4 tiles;     // across and down, of each eye
+uniform uint filled[2];  // 1: what is behind is one colour
+uniform vec4 fills[2];
 
 const float OPAQUE = 1.0 / 1024.0;  // what is behind changes no pixel by more than a quarter of a step
 
@@ -44,7 +43,10 @@ void blend(uint k, vec2 pixel, inout vec4 sum[ROWS], inout float clearest) {
 }
 
 void main() {
-    uint local = gl_LocalInvocationIndex, tile = gl_WorkGroupID.x;
+    uint local = gl_LocalInvocationIndex, entry = gl_WorkGroupID.x;
+    bool second = entry >= uint(tiles.x * tiles.y);
+    uint tile = second ? entry - uint(tiles.x * tiles.y) : entry;
+    uint tiles_across = uint(second ? tiles.z : tiles.x);
 #ifdef SUBGROUPS
     uint block = gl_SubgroupID, lane = gl_SubgroupInvocationID;
 #else
@@ -59,8 +61,8 @@ void main() {
     for (int r = 0; r < ROWS; ++r) sum[r] = vec4(0.0, 0.0, 0.0, 1.0);
     float clearest = 1.0;
 
-    uint end = ranges[2u * (first_tile + tile) + 1u];
-    for (uint begin = ranges[2u * (first_tile + tile)]; begin < end; begin += GROUP) {
+    uint end = ranges[2u * entry + 1u];
+    for (uint begin = ranges[2u * entry]; begin < end; begin += GROUP) {
         if (local == 0u) open_pixels = 0u;
         barrier();
         if (clearest > OPAQUE) open_pixels = 1u;
@@ -86,12 +88,17 @@ void main() {
 #endif
         barrier();
     }
-    ivec2 size = imageSize(picture);
+    ivec2 size = second ? imageSize(pictures[1]) : imageSize(pictures[0]);
     for (int r = 0; r < ROWS; ++r) {
         ivec2 at = first + ivec2(0, r);
-        if (at.x < size.x && at.y < size.y) {
-            vec4 under = filled == 1u ? fill : texelFetch(behind, at, 0);
-            imageStore(picture, at, vec4(sum[r].rgb, 1.0 - sum[r].w) + sum[r].w * under);
+        if (at.x >= size.x || at.y >= size.y) continue;
+        // Not by an index: arrays of images need one that the compiler can prove to be uniform.
+        if (second) {
+            vec4 under = filled[1] == 1u ? fills[1] : texelFetch(behind[1], at, 0);
+            imageStore(pictures[1], at, vec4(sum[r].rgb, 1.0 - sum[r].w) + sum[r].w * under);
+        } else {
+            vec4 under = filled[0] == 1u ? fills[0] : texelFetch(behind[0], at, 0);
+            imageStore(pictures[0], at, vec4(sum[r].rgb, 1.0 - sum[r].w) + sum[r].w * under);
         }
     }
 }
