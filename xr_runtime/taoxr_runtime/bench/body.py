@@ -8,6 +8,7 @@ triangles with their blendshapes of place and colour, and their harmonics.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -71,7 +72,7 @@ def moving_body(count: int, seed: int = 7) -> Container:
         "deformer": {"triangles": triangles, "splat_triangle": triangle, **splats},
         "sh_color": {"sh": sh, "splat_triangle": triangle},
     }
-    return _container(avatar.scene, tensors)
+    return _container(avatar, tensors)
 
 
 def motion(inputs: dict[str, tuple[int, ...]]) -> Callable[[int], Arrays]:
@@ -156,9 +157,9 @@ _NODES: Final[tuple[tuple[str, str, str, dict[str, Any]], ...]] = (
 )
 
 
-def _container(avatar: SceneSpec, tensors: dict[str, Arrays]) -> Container:
-    document: dict[str, Any] = avatar.model_dump(mode="json")
-    inputs = {spec.name: list(spec.shape) for spec in avatar.inputs} | {"latent": [_LATENT]}
+def _container(avatar: Container, tensors: dict[str, Arrays]) -> Container:
+    document: dict[str, Any] = avatar.scene.model_dump(mode="json")
+    inputs = {spec.name: list(spec.shape) for spec in avatar.scene.inputs} | {"latent": [_LATENT]}
     named = {
         f"tensors/{kind}.{key}.npy": array for kind, own in tensors.items() for key, array in own.items()
     }
@@ -183,4 +184,4 @@ def _container(avatar: SceneSpec, tensors: dict[str, Arrays]) -> Container:
         "tensors": listing,
     }
     sizes = {name: array.nbytes for name, array in named.items()}
-    return Container(parse(SceneSpec, document, "scene"), named, sizes, "")
+    return replace(avatar, scene=parse(SceneSpec, document, "scene"), tensors=named, sizes=sizes, sha256="")

@@ -193,6 +193,11 @@ def shared_memory() -> int:
     return _integer(gl().GL_MAX_COMPUTE_SHARED_MEMORY_SIZE)
 
 
+def storage_block_bytes() -> int:
+    """Bytes of a storage buffer that a shader can see."""
+    return _integer(gl().GL_MAX_SHADER_STORAGE_BLOCK_SIZE)
+
+
 def blend_premultiplied() -> None:
     """Draw over what is there with colours already multiplied by their alpha."""
     g = gl()

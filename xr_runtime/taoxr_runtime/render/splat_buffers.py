@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import objects
+from taoxr_runtime.render import gl, objects
 from taoxr_runtime.splats import Splats
 
-MAX_SPLATS: Final = 1 << 21
-"""Footprints of this many for two eyes fit 128 MiB, the smallest storage buffer that drivers offer in
-practice."""
+_FOOTPRINT_BYTES: Final = 2 * 32
+"""What a splat takes up in the largest buffer: its footprints in two eyes."""
+
+
+def most_splats() -> int:
+    """How many splats the current context can draw: 2,097,152 with llvmpipe, whose buffers hold 128 MiB."""
+    return gl.storage_block_bytes() // _FOOTPRINT_BYTES
 
 
 class SplatBuffers:
@@ -88,5 +92,5 @@ class SplatBuffers:
 
     @staticmethod
     def _check(count: int) -> None:
-        if count > MAX_SPLATS:
-            raise InvalidInputError("splats", count, f"at most {MAX_SPLATS}")
+        if count > most_splats():
+            raise InvalidInputError("splats", count, f"at most {most_splats()} with this driver")
