@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from taoxr_runtime.animation import Skeleton
 from taoxr_runtime.live import Actor, Companion, CompanionState
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.splat_files.placing import box
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
 from taoxr_runtime.view.line import Line
 from taoxr_runtime.view.orbit import Orbit
 from taoxr_runtime.view.overlay import Overlay, Words
 from taoxr_runtime.view.pace import DETAILS, Detail, Pace, QuietCollector
 from taoxr_runtime.view.screen import Screen, Stereo
+from taoxr_runtime.view.still import Nobody, Still
 from taoxr_runtime.view.window import Window
 
 _FEET: Final = ("foot.L", "foot.R")
@@ -98,17 +100,22 @@ class Viewer:
     """One window on one avatar.
 
     Args:
-        scene: The avatar.
-        companion: Who it is; running.
+        scene: The avatar, or a still scene.
+        companion: Who it is, running; `Nobody` for a still scene.
         plan: What to do.
     """
 
-    def __init__(self, scene: Scene, companion: Companion, plan: Plan) -> None:
+    def __init__(self, scene: Scene, companion: Companion | Nobody, plan: Plan) -> None:
         self._scene = scene
         self._companion = companion
         self._plan = plan
         self._line = Line()
-        self._orbit = Orbit(scene.landmarks, plan.size[0] / plan.size[1])
+        aspect = plan.size[0] / plan.size[1]
+        if isinstance(companion, Nobody):
+            around = box(scene.splats.means)
+            self._orbit = Orbit.around(around.center, around.radius, aspect)
+        else:
+            self._orbit = Orbit(scene.landmarks, aspect)
         self._pace = Pace(plan.fps)
         self._debug = plan.debug
         self._quit = False
@@ -128,11 +135,15 @@ class Viewer:
         with ExitStack() as stack:
             stop = stack.enter_context(stop_signals())
             window = stack.enter_context(Window(*plan.size, "taoxr", fullscreen=plan.fullscreen))
-            screen = Screen(feet_of(self._scene), plan.stereo)
+            companion = self._companion
+            still = isinstance(companion, Nobody)
+            screen = Screen(None if still else feet_of(self._scene), plan.stereo)
             stack.callback(screen.close)
             overlay = Overlay()
             stack.callback(overlay.close)
-            actor = stack.enter_context(Actor(self._scene, self._companion))
+            actor = stack.enter_context(
+                Still(self._scene) if isinstance(companion, Nobody) else Actor(self._scene, companion)
+            )
             collector = stack.enter_context(QuietCollector())
             if plan.ask:
                 self._companion.ask(plan.ask)
@@ -156,7 +167,9 @@ class Viewer:
                 stop.is_set(),
             )  # fmt: skip
 
-    def _frame(self, window: Window, screen: Screen, overlay: Overlay, actor: Actor, *, last: bool) -> None:
+    def _frame(
+        self, window: Window, screen: Screen, overlay: Overlay, actor: Actor | Still, *, last: bool
+    ) -> None:
         if self._play and self._companion.state is CompanionState.IDLE:
             self._play = False
             self._companion.talk(True)
@@ -219,7 +232,7 @@ class Viewer:
             case _:
                 pass
 
-    def _words(self, actor: Actor) -> Words:
+    def _words(self, actor: Actor | Still) -> Words:
         companion, line = self._companion, self._line.text
         state, said = companion.state, companion.captions()
         notice = companion.notices[-1] if companion.notices else None
@@ -236,10 +249,12 @@ class Viewer:
         )  # fmt: skip
 
     def _hint(self) -> str:
+        if isinstance(self._companion, Nobody):
+            return "drag to look around · wheel to come closer · Esc quits"
         talk = "hold Space to talk · " if self._plan.talks else ""
         return f"type and press Enter · {talk}Tab stops the answer · Esc quits"
 
-    def _measure(self, actor: Actor) -> tuple[str, ...]:
+    def _measure(self, actor: Actor | Still) -> tuple[str, ...]:
         pace, latency = self._pace, self._companion.latency_ms()
         heard = latency.get("first_heard")
         lines = [f"{pace.fps:.0f} fps"]

@@ -15,6 +15,7 @@ from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
 from taoxr_runtime.view.app import Figures, Plan, Viewer
 from taoxr_runtime.view.screen import Stereo
+from taoxr_runtime.view.still import Nobody, is_still
 from taoxr_runtime.view.window import window_library
 
 app = typer.Typer(add_completion=False)
@@ -51,7 +52,9 @@ def view(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Close after the first answer.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show all figures (F1), and print them.")] = False,
-    avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
+    avatar: Annotated[
+        Path | None, typer.Option(help="Another .nnr scene; one without a body is only looked at.")
+    ] = None,
 ) -> None:
     """Converse with the avatar in a window.
 
@@ -86,7 +89,13 @@ def view(
         # Before the avatar is loaded, as the display is the likeliest to be missing.
         window_library()
         scene = stack.enter_context(closing(load_avatar(avatar)))
-        companion = stack.enter_context(Companion(target or None, sink, source, hands_free=hands_free))
+        companion: Companion | Nobody
+        if is_still(scene):
+            if plan.ask or plan.once or mic or wav is not None:
+                raise InvalidInputError("--avatar", str(avatar), "a scene with a body, to converse with")
+            companion = Nobody()
+        else:
+            companion = stack.enter_context(Companion(target or None, sink, source, hands_free=hands_free))
         figures = Viewer(scene, companion, plan).run()
         for notice in companion.notices:
             console.print(f"[yellow]notice:[/] {escape(notice.text)}", soft_wrap=True)

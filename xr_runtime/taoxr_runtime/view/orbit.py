@@ -1,7 +1,7 @@
-"""A camera that turns around the avatar."""
+"""A camera that turns around the avatar, or around a still scene."""
 
 import math
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +29,36 @@ class Orbit:
     """
 
     def __init__(self, landmarks: Landmarks, aspect: float) -> None:
-        self._tall = landmarks.height
-        self._eye_level = (landmarks.eye_left[1] + landmarks.eye_right[1]) / 2
-        self._depth = landmarks.head_center[2]
-        self._aspect = aspect
+        # Head and shoulders, from the front, at eye level.
+        tall = landmarks.height
+        eye_level = (landmarks.eye_left[1] + landmarks.eye_right[1]) / 2
+        shown = 0.36 * tall * max(1.0, 0.75 / aspect)
+        middle = np.array([0.0, eye_level - 0.06 * tall, landmarks.head_center[2]])
+        self._start(middle, shown / 2 / _HALF_FOV, tall, _FARTHEST)
+
+    @classmethod
+    def around(cls, center: NDArray[np.float64], radius: float, aspect: float) -> Self:
+        """A camera that sees all of a thing, from the front.
+
+        Args:
+            center: float64 [3], of the thing, metres.
+            radius: Of a ball around it, metres.
+            aspect: Width by height of the picture.
+        """
+        orbit = cls.__new__(cls)
+        distance = radius / _HALF_FOV * max(1.0, 1.0 / aspect)
+        orbit._start(center, distance, float(center[1]) + radius, max(4 * distance, _FARTHEST))
+        return orbit
+
+    def _start(self, middle: NDArray[np.float64], distance: float, top: float, farthest: float) -> None:
+        self._middle, self._home = middle, distance
+        self._top, self._farthest = top, farthest
         self.reset()
 
     def reset(self) -> None:
-        """Head and shoulders, from the front, at eye level."""
-        shown = 0.36 * self._tall * max(1.0, 0.75 / self._aspect)
+        """Where it started."""
         self._yaw, self._pitch = 0.0, 2.0
-        self._height = self._eye_level - 0.06 * self._tall
-        self._distance = shown / 2 / _HALF_FOV
+        self._height, self._distance = float(self._middle[1]), self._home
 
     def turn(self, right: float, up: float) -> None:
         """The hand drags the avatar, by parts of the window's height."""
@@ -50,16 +68,16 @@ class Orbit:
     def lift(self, up: float) -> None:
         """The hand drags the avatar up or down, by parts of the window's height."""
         moved = self._height - up * 2 * self._distance * _HALF_FOV
-        self._height = min(max(moved, 0.0), self._tall)
+        self._height = min(max(moved, 0.0), self._top)
 
     def zoom(self, notches: float) -> None:
         """Comes closer."""
-        self._distance = min(max(self._distance * _ZOOM**notches, _NEAREST), _FARTHEST)
+        self._distance = min(max(self._distance * _ZOOM**notches, _NEAREST), self._farthest)
 
     @property
     def target(self) -> NDArray[np.float64]:
         """The point that stays in the middle, float64 [3]."""
-        return np.array([0.0, self._height, self._depth])
+        return np.array([self._middle[0], self._height, self._middle[2]])
 
     @property
     def position(self) -> NDArray[np.float64]:
