@@ -3,14 +3,10 @@
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from typing import Final
 
-from google.rpc import (  # pyright: ignore[reportMissingTypeStubs]
-    code_pb2,
-    error_details_pb2,
-    status_pb2,
-)
+from google.rpc import status_pb2  # pyright: ignore[reportMissingTypeStubs]
 
-from taoxr.rpc import DOMAIN
 from taoxr.v1.conversation_pb2 import MediaChunk
+from taoxr_bridge.notices import notice
 from taoxr_bridge.speech import Spoken
 
 REASON: Final = "VOICE_SLOW"
@@ -59,7 +55,4 @@ async def steady(
 def slow_notice(speed: float) -> status_pb2.Status:
     """Tells the client why the speech pauses between clauses."""
     text = f"the voice makes {speed:.2f} seconds of speech in a second: clauses begin late"
-    status = status_pb2.Status(code=code_pb2.RESOURCE_EXHAUSTED, message=text)
-    info = error_details_pb2.ErrorInfo(reason=REASON, domain=DOMAIN, metadata={"speed": f"{speed:.3f}"})
-    status.details.add().Pack(info)
-    return status
+    return notice(REASON, text, speed=f"{speed:.3f}")

@@ -5,8 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from google.rpc import status_pb2  # pyright: ignore[reportMissingTypeStubs]
+
 from taoxr.v1 import common_pb2
 from taoxr.worker.v1 import llm_pb2
+from taoxr_bridge.notices import notice
+
+FORGOTTEN: Final = "HISTORY_DROPPED"
+"""Reason of the notice that the model is no longer told of the conversation's beginning."""
 
 # Phoneme symbols that stand for silence (see PhonemeTiming).
 _SILENCE: Final = ("", "_")
@@ -71,6 +77,9 @@ class History:
         examples: Exchanges (user, avatar) that show how to answer; they come next and always stay.
         earlier: Turns from before this conversation.
         max_chars: Budget for all that does not always stay.
+
+    Attributes:
+        dropped: How many messages have gone.
     """
 
     def __init__(
@@ -85,6 +94,8 @@ class History:
         # Their positions count from the first of `_messages`.
         self._uses: list[llm_pb2.ToolUse] = []
         self._max_chars = max_chars
+        self.dropped = 0
+        self._told = 0
 
     def change_persona(self, system_prompt: str, examples: Iterable[tuple[str, str]]) -> None:
         """Another system prompt and other examples; what was said stays."""
@@ -120,6 +131,22 @@ class History:
             llm_pb2.ToolUse(position=fixed + u.position, call=u.call, result=u.result) for u in self._uses
         ]
 
+    def forgotten(self, by_model: int) -> status_pb2.Status | None:
+        """What to tell the client when the model has lost more of the conversation than it was told of.
+
+        Args:
+            by_model: How many of the oldest messages the language model left out by itself, system prompt not
+                counted; calls and results of tools are messages, too.
+        """
+        lost = self.dropped + max(0, by_model - (len(self._fixed) - 1))
+        if lost <= self._told:
+            return None
+        self._told = lost
+        text = (
+            f"the conversation is longer than what the model keeps: its {lost} oldest messages are forgotten"
+        )
+        return notice(FORGOTTEN, text, messages=str(lost))
+
     def said(self) -> list[common_pb2.ChatMessage]:
         """Words only, without persona and tools, oldest first."""
         return [*self._messages]
@@ -127,8 +154,12 @@ class History:
     def _trim(self) -> None:
         if self._chars() <= self._max_chars:
             return
-        while len(self._messages) > 1 and self._chars() > self._max_chars // 2:
+        # It goes on where the user speaks: an answer without its question says nothing.
+        while len(self._messages) > 1 and (
+            self._chars() > self._max_chars // 2 or self._messages[0].role == common_pb2.ROLE_ASSISTANT
+        ):
             del self._messages[0]
+            self.dropped += 1
             for use in self._uses:
                 use.position -= 1
             # A result without the question before it says nothing.

@@ -55,7 +55,7 @@ class Mind:
         request = self._prompt()
         if user_text:
             request.messages.add(role=common_pb2.ROLE_USER, content=user_text)
-        return Thinker(self._llm, request, self._settings.worker_wait_s, self.tools)
+        return Thinker(self._llm, request, self._settings.worker_wait_s, self.tools, self.history)
 
     async def warm_up(self) -> None:
         """Lets the language model read the persona while the user still thinks of what to say."""

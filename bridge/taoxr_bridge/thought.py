@@ -6,6 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
+from google.rpc import status_pb2  # pyright: ignore[reportMissingTypeStubs]
+
 from taoxr.worker.v1 import llm_pb2
 from taoxr_bridge.tools import Emit
 
@@ -19,6 +21,10 @@ class Thinks(Protocol):
 
     def after(self, said: str, use: llm_pb2.ToolUse) -> "Thinks":
         """Who goes on once a tool was called, `said` having been said before that."""
+        ...
+
+    def forgotten(self, by_model: int) -> status_pb2.Status | None:
+        """What to tell the client when it is not yet told how much the model has forgotten."""
         ...
 
     async def use_tool(self, turn_id: str, call: llm_pb2.CalledTool, emit: Emit) -> llm_pb2.ToolUse:
@@ -113,6 +119,10 @@ class Rest:
     def after(self, said: str, use: llm_pb2.ToolUse) -> Thinks:
         """See `Thinks.after`."""
         return self.thought.thinker.after(self.before + said, use)
+
+    def forgotten(self, by_model: int) -> status_pb2.Status | None:
+        """See `Thinks.forgotten`."""
+        return self.thought.thinker.forgotten(by_model)
 
     async def use_tool(self, turn_id: str, call: llm_pb2.CalledTool, emit: Emit) -> llm_pb2.ToolUse:
         """See `Thinks.use_tool`."""

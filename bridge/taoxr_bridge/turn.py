@@ -6,6 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
+from google.rpc import status_pb2  # pyright: ignore[reportMissingTypeStubs]
+
 from taoxr.errors import TaoxrError
 from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import ConverseResponse, TextDelta, TurnState
@@ -13,7 +15,7 @@ from taoxr.worker.v1 import llm_pb2
 from taoxr_bridge import calls
 from taoxr_bridge.buffering import slow_notice, steady
 from taoxr_bridge.clauses import Chunker
-from taoxr_bridge.history import SpokenClause, heard_text
+from taoxr_bridge.history import History, SpokenClause, heard_text
 from taoxr_bridge.pacing import Pacer
 from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.speech import Spoken, Voice, Voiced, add_face, add_voice, chunks_of, duration
@@ -36,6 +38,7 @@ class Thinker:
         request: Conversation and sampling.
         wait_s: How long to wait for a worker that restarts or is busy.
         tools: The client's tools.
+        history: What was said.
         uses: How often a tool was called in this turn.
     """
 
@@ -43,6 +46,7 @@ class Thinker:
     request: llm_pb2.GenerateRequest
     wait_s: float
     tools: Toolbox
+    history: History
     uses: int = 0
 
     def think(self) -> AsyncGenerator[llm_pb2.GenerateResponse]:
@@ -60,6 +64,10 @@ class Thinker:
         placed.position = len(request.messages)
         request.answer_now = self.uses + 1 >= MOST_CALLS
         return replace(self, request=request, uses=self.uses + 1)
+
+    def forgotten(self, by_model: int) -> status_pb2.Status | None:
+        """See `Thinks.forgotten`."""
+        return self.history.forgotten(by_model)
 
     async def use_tool(self, turn_id: str, call: llm_pb2.CalledTool, emit: Emit) -> llm_pb2.ToolUse:
         """Calls a tool of the client's.
@@ -111,6 +119,7 @@ class Turn:
         self.public = asyncio.Event()
         self.public.set()
         self._finishing = False
+        self._dropped = 0  # messages that did not fit into the model
         self._thought: Thought | None = None
         self._thinks_on = False
 
@@ -176,6 +185,7 @@ class Turn:
                     case "started":
                         metrics.prompt_tokens = response.started.prompt_tokens
                         metrics.reused_tokens = response.started.reused_tokens
+                        self._dropped = max(self._dropped, response.started.dropped_messages)
                     case "text":
                         self.stages.mark("llm_first_token")
                         self._text += response.text
@@ -210,6 +220,8 @@ class Turn:
                 await self.pacer.wait_to_send(chunk.start_us)
                 if not speaking:
                     speaking = True
+                    if (notice := self._thinker.forgotten(self._dropped)) is not None:
+                        await self._emit(ConverseResponse(notice=notice))
                     await self._state(TurnState.STATE_SPEAKING)
                 await self._emit(ConverseResponse(media=chunk))
                 self.stages.mark("first_media")

@@ -143,6 +143,14 @@ def from_status(status: status_pb2.Status) -> TaoxrError | None:
     return kinds.get(info.reason, TaoxrError)(status.message)
 
 
+def reason_of(status: status_pb2.Status) -> str:
+    """Why, for programs: the reason in a status of ours; empty in one of somebody else."""
+    info = error_details_pb2.ErrorInfo()
+    for packed in status.details:
+        packed.Unpack(info)
+    return info.reason if info.domain == DOMAIN else ""
+
+
 class WrapInterceptor(grpc.aio.ServerInterceptor, ABC):
     """Runs every call of the server inside `around`.
 

@@ -23,7 +23,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from taoxr import arkit
 from taoxr.client import Client, connect
-from taoxr.errors import BusyError
+from taoxr.errors import BusyError, InvalidInputError
 from taoxr.rpc import SERVER_OPTIONS, ErrorInterceptor
 from taoxr.v1 import common_pb2
 from taoxr.worker.v1 import (
@@ -55,6 +55,7 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
         self.hold = asyncio.Event()
         self.hold.set()
         self.hold_after = 0  # words that come in any case
+        self.dropped = 0  # messages that it says did not fit
         self.warmed_up = 0
         self.requests: list[llm_pb2.GenerateRequest] = []
         self.called = asyncio.Event()
@@ -74,7 +75,8 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
         self.requests.append(request)
         self.called.set()
         try:
-            yield llm_pb2.GenerateResponse(started=llm_pb2.GenerateStarted(prompt_tokens=7, reused_tokens=3))
+            started = llm_pb2.GenerateStarted(prompt_tokens=7, reused_tokens=3, dropped_messages=self.dropped)
+            yield llm_pb2.GenerateResponse(started=started)
             if self.script is not None:
                 for part in self.script(request):
                     kind = "text" if isinstance(part, str) else "tool_call"
@@ -103,6 +105,7 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.styles: list[tuple[float, int, str]] = []
+        self.speakers = ("", "0", "1", "Eve", "Bob")
         self.stressed = ""  # letters that carry stress
         self.spoke = asyncio.Event()
         self.piece = 7168
@@ -112,6 +115,11 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
     async def Synthesize(  # noqa: N802  the rpc's name
         self, request: tts_pb2.SynthesizeRequest, context: Any
     ) -> AsyncGenerator[tts_pb2.SynthesizeResponse]:
+        if request.speaker not in self.speakers:
+            raise InvalidInputError("speaker", request.speaker, f"one of {', '.join(self.speakers)}")
+        if not request.text:  # somebody asks about a speaker
+            yield tts_pb2.SynthesizeResponse(sample_rate_hz=RATE)
+            return
         self.texts.append(request.text)
         self.spoke.set()
         self.styles.append((request.speed, request.seed, request.speaker))

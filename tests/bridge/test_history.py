@@ -69,6 +69,24 @@ def test_prompt_and_examples_stay_and_the_oldest_turns_go():
     assert "question 00 padded" not in contents
 
 
+def test_what_is_forgotten_is_told_once():
+    history = History("be kind", [("hi", "hello")], (), max_chars=100)
+    history.add_user("short")
+    assert history.forgotten(0) is None
+    assert history.forgotten(2) is None  # the examples only
+    lost = history.forgotten(5)
+    assert lost is not None
+    assert "3 oldest messages" in lost.message
+    assert history.forgotten(5) is None
+    for i in range(20):
+        history.add_user(f"question {i:02} padded")
+    assert history.dropped == 21 - len(history.said())
+    lost = history.forgotten(0)
+    assert lost is not None
+    assert f"{history.dropped} oldest messages" in lost.message
+    assert history.forgotten(1) is None
+
+
 def test_what_was_not_heard_leaves_no_message():
     history = History("be kind", (), (), max_chars=100)
     history.add_user("hi")

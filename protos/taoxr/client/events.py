@@ -231,10 +231,12 @@ class Notice(Event):
     Attributes:
         code: gRPC status code.
         error: What happened and what to do; `BusyError` says when a retry makes sense.
+        reason: The same for programs, such as ``HISTORY_DROPPED``; docs/api.md lists them.
     """
 
     code: grpc.StatusCode
     error: TaoxrError
+    reason: str = ""
 
 
 class Leaving(StrEnum):

@@ -31,7 +31,7 @@ from taoxr.client.events import (
     TurnState,
 )
 from taoxr.errors import TaoxrError
-from taoxr.rpc import from_status
+from taoxr.rpc import from_status, reason_of
 from taoxr.v1 import body_pb2, common_pb2
 from taoxr.v1 import conversation_pb2 as pb
 
@@ -157,7 +157,8 @@ def event_from_proto(response: pb.ConverseResponse, started: SessionStarted | No
         case "notice":
             status = response.notice
             error = from_status(status) or TaoxrError(status.message)
-            return Notice(*head, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), error)
+            code = _CODES.get(status.code, grpc.StatusCode.UNKNOWN)
+            return Notice(*head, code, error, reason_of(status))
         case "going_away":
             going = response.going_away
             return GoingAway(*head, _LEAVING.get(going.reason, Leaving.UNKNOWN), going.time_left_us)
