@@ -94,27 +94,31 @@ def test_pieces_are_what_one_run_over_the_sentence_gives(
     (symbols,) = phonemes(text)
     utterance = voice.plan(symbols)
     piecewise = utterance._audio
-    whole = voice.plan(symbols)._audio
-    whole._source.span(0, whole.frames)  # type: ignore[attr-defined]
-    reference = whole.span(0, whole.frames).astype(np.float64)
+    planned = voice.plan(symbols)
+    for stage in (*planned._before, planned._audio):
+        stage._most = stage.frames
+        stage.extend(stage.frames)
+    whole = planned._audio
+    reference = whole.span(0, whole.frames * whole.rate).astype(np.float64)
     sizes = itertools.cycle([1, 28, 3, 40, 72])
     ends = [
         0,
         *itertools.takewhile(lambda end: end < whole.frames, itertools.accumulate(sizes)),
         whole.frames,
     ]
-    joined = np.concatenate([piecewise.span(a, b) for a, b in itertools.pairwise(ends)], axis=-1)
+    steps = [(a * whole.rate, b * whole.rate) for a, b in itertools.pairwise(ends)]
+    joined = np.concatenate([piecewise.span(a, b) for a, b in steps], axis=-1)
     assert joined.shape == reference.shape
     error = ((joined - reference) ** 2).sum()
     assert error < (reference**2).sum() * 10 ** (-EXACT_DB / 10)
 
 
 def test_margins_are_not_larger_than_needed(voice: Voice, phonemes: Phonemizer) -> None:
-    """One step less than the margin that the catalogue tells, and the last part's pieces differ."""
+    """One step less than the margin that the catalogue tells, and the pieces of the last part differ."""
     (symbols,) = phonemes("Hello there.")
-    coarse = voice.plan(symbols)._coarse
-    values, net = coarse.span(20, 60), voice._fine
-    whole = net.module.run(values)[0].reshape(-1)
+    rate = voice.plan(symbols)._before[-1].rate
+    values, net = voice.plan(symbols)._before[-1].span(20 * rate, 30 * rate), voice._nets[-1]
+    whole = net.module.run(np.ascontiguousarray(values))[0].reshape(-1)
     for margin, same in ((net.margin, True), (net.margin - 1, False)):
         part = net.module.run(np.ascontiguousarray(values[..., 80 - margin : 160 + margin]))[0].reshape(-1)
         inside = part[margin * net.factor : -margin * net.factor]

@@ -38,6 +38,7 @@ class _Speaker:
         self, text: str, speed: float, seed: int, speaker: str
     ) -> Generator[tts_pb2.SynthesizeResponse | None]:
         """Speaks a text piece by piece; None is a step without audio."""
+        self._voice.check_speaker(speaker)
         rows = self._phonemes(self._readable(text))
         yield None
         spoken: list[Utterance] = []

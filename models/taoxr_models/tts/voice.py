@@ -1,7 +1,7 @@
 """A Piper voice (VITS, Kim et al. 2021, arXiv:2106.06103) on MNN: symbols to audio and their timing.
 
-The voice comes in four parts (see `taoxr_models.catalog.recipes.piper`), so that a sentence is there piece
-by piece: when its timing is known, none of its audio is made yet.
+The voice comes in parts (see `taoxr_models.catalog.recipes.piper`), so that a sentence is there piece by
+piece: when its timing is known, none of its audio is made yet.
 """
 
 import json
@@ -32,10 +32,12 @@ _FADE_S: Final = 0.004
 _FIRST: Final = 28
 _GROWTH: Final = 1.5
 _MOST: Final = 72
-# These parts see farther than the last: in long pieces less of them is computed twice.
-_FIRST_FLOW: Final = 192
-_FLOW_FRAMES: Final = 256
+# The parts before see farther than the last: in long pieces less of them is computed twice.
 _COARSE_FRAMES: Final = 192
+# Output steps that a part of the decoder makes in one run.
+_STEPS: Final = 2048
+_FIRST_FLOW: Final = 64
+_FLOW_FRAMES: Final = 384
 
 _START, _END, _BLANK = "^", "$", "_"
 
@@ -72,16 +74,12 @@ class Utterance:
     def __init__(
         self,
         timing: tuple[Timed, ...],
-        flow: Computed,
-        coarse: Computed,
-        fine: Computed,
+        stages: Sequence[Computed],
         gain: float,
         fade: int,
     ) -> None:
         self.timing = timing
-        self._flow = flow
-        self._coarse = coarse
-        self._audio = fine
+        *self._before, self._audio = stages
         self._gain = np.float32(gain)
         self._fade = fade
 
@@ -101,20 +99,30 @@ class Utterance:
         """
         begin = 0
         for end in _ends(self._audio.frames):
-            if self._flow.extend(self._coarse.sees(self._audio.sees(end))):
-                yield np.empty(0, np.int16)
-            audio = self._audio.span(begin, end).reshape(-1)
+            for stage, until in zip(self._before, self._needed(end), strict=True):
+                if stage.extend(until):
+                    yield np.empty(0, np.int16)
+            audio = self._audio.span(begin * self._audio.rate, end * self._audio.rate).reshape(-1)
             if not np.isfinite(audio).all():
                 raise ModelError("the voice made values that are not numbers")
             yield self._finished(audio, first=begin == 0, last=end == self._audio.frames)
             begin = end
 
+    def _needed(self, end: int) -> list[int]:
+        """How far each stage before the audio has to be for that to be there up to `end`."""
+        needed: list[int] = []
+        for stage in reversed((*self._before[1:], self._audio)):
+            end = stage.sees(end)
+            needed.append(end)
+        return needed[::-1]
+
     def _finished(self, audio: Array, *, first: bool, last: bool) -> NDArray[np.int16]:
         """Level, a soft limit instead of clipping, and edges without a click."""
         loud = audio * self._gain
-        over = np.maximum(np.abs(loud) - _LIMIT, 0.0)
-        room = 1.0 - _LIMIT
-        limited = np.clip(loud, -_LIMIT, _LIMIT) + np.sign(loud) * room * np.tanh(over / room)
+        limited = np.clip(loud, -_LIMIT, _LIMIT)
+        if (over := limited != loud).any():
+            room = 1.0 - _LIMIT
+            limited[over] += room * np.tanh((loud - limited)[over] / room)
         n = min(self._fade, audio.size // 2)
         ramp = np.linspace(0.0, 1.0, n, endpoint=False, dtype=np.float32)
         if first:
@@ -158,16 +166,17 @@ class Voice:
             self.language = language_of(config)
             self._speakers = {str(i): i for i in range(speakers)} | {n: int(i) for n, i in names.items()}
             self._start, self._end, self._blank = (self._ids[s] for s in (_START, _END, _BLANK))
-            # memory="low" makes this model's convolutions four times slower.
             several = speakers > 1
-            self._flow, self._coarse, self._fine = (
+            # memory="low" makes this model's convolutions four times slower.
+            self._nets = [
                 Net(
-                    Module(folder / f"{name}.mnn", ["x", "speaker"] if spoken_by else ["x"], ["y"]),
-                    parts[name]["margin"],
-                    parts[name]["factor"],
+                    Module(folder / f"{name}.mnn", ["x", "speaker"] if part["speaker"] else ["x"], ["y"]),
+                    part["margin"],
+                    part["factor"],
+                    constants=1 if part["speaker"] else 0,
                 )
-                for name, spoken_by in (("flow", several), ("coarse", several), ("fine", False))
-            )
+                for name, part in parts.items()
+            ]
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"voice.json or parts.json in {folder} has another form: {error!r}") from error
         self._gain = _USUAL_GAIN
@@ -199,6 +208,19 @@ class Voice:
         """
         check_symbols(self.language, self._ids)
 
+    def check_speaker(self, speaker: str) -> int:
+        """The number of a speaker.
+
+        Args:
+            speaker: Name or number; empty means number 0.
+
+        Raises:
+            InvalidInputError: The voice has no such speaker; the text names those that it has.
+        """
+        if (number := self._speakers.get(speaker or "0")) is None:
+            raise InvalidInputError("speaker", speaker, f"one of {', '.join(self._speakers)}")
+        return number
+
     def plan(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0, speaker: str = "") -> Utterance:
         """Decides how long each symbol of a sentence lasts; the same arguments always give the same audio.
 
@@ -212,9 +234,7 @@ class Voice:
             InvalidInputError: The voice has no such speaker.
             ModelError: The voice gave something else than durations.
         """
-        speaker_id = self._speakers.get(speaker or "0")
-        if speaker_id is None:
-            raise InvalidInputError("speaker", speaker, f"one of {', '.join(self._speakers)}")
+        speaker_id = self.check_speaker(speaker)
         ids, owners, names = self._sequence(symbols)
         random = np.random.default_rng(seed)
         several = [np.array([speaker_id], dtype=np.int32)] if len(set(self._speakers.values())) > 1 else []
@@ -228,17 +248,15 @@ class Voice:
         if durations.size != len(ids) or not np.isfinite(durations).all() or (durations < 0).any():
             raise ModelError(f"the voice made {durations.size} durations for {len(ids)} ids")
         frames = np.rint(durations.reshape(-1)).astype(np.int64)
-        mean, log_scale = (np.repeat(values, frames, axis=-1) for values in (mean, log_scale))
-        noise = random.standard_normal(mean.shape, dtype=np.float32)
-        latents = Given((mean + noise * np.exp(log_scale) * self._noise).astype(np.float32))
-        constants = tuple(speaks)
-        flow = Computed(self._flow, latents, constants, first=_FIRST_FLOW, least=_FLOW_FRAMES)
-        coarse = Computed(self._coarse, flow, constants, least=_COARSE_FRAMES)
-        fine = Computed(self._fine, coarse)
-        edges = [0, *(np.cumsum(frames) * fine.rate).tolist()]
+        deviation: Array = np.exp(log_scale) * np.float32(self._noise)
+        mean, deviation = (np.repeat(values, frames, axis=-1) for values in (mean, deviation))
+        noise: Array = random.standard_normal(mean.shape, dtype=np.float32)
+        latents = Given(np.add(mean, deviation * noise, dtype=np.float32))
+        stages = self._stages(latents, tuple(speaks))
+        edges = [0, *(np.cumsum(frames) * stages[-1].rate).tolist()]
         spans = [(names[o], edges[i], edges[i + 1]) for i, o in enumerate(owners)]
         fade = round(_FADE_S * self.sample_rate_hz)
-        return Utterance(_merged(spans, owners), flow, coarse, fine, self._gain, fade)
+        return Utterance(_merged(spans, owners), stages, self._gain, fade)
 
     def speak(self, symbols: Sequence[str], speed: float = 1.0, seed: int = 0, speaker: str = "") -> Speech:
         """All of `plan` at once."""
@@ -261,6 +279,22 @@ class Voice:
         if level == 0.0:
             raise ModelError("the voice is silent")
         self._gain = _LEVEL / level
+
+    def _stages(self, latents: Given, speaker: tuple[Array, ...]) -> list[Computed]:
+        flows = [net for net in self._nets if net.factor == 1]
+        stages: list[Computed] = []
+        source: Given | Computed = latents
+        for i, net in enumerate(flows):
+            # So much more that those after it need no run of this one in between.
+            ahead = sum(later.margin for later in flows[i + 1 :])
+            source = Computed(net, source, speaker, first=_FIRST_FLOW + ahead, least=_FLOW_FRAMES)
+            stages.append(source)
+        for net in self._nets[len(flows) :]:
+            least = _COARSE_FRAMES if source.rate == 1 else 1
+            most = max(1, _STEPS // (source.rate * net.factor))
+            source = Computed(net, source, speaker, least=least, most=most)
+            stages.append(source)
+        return stages
 
     def _sequence(self, symbols: Sequence[str]) -> tuple[list[int], list[int], list[str]]:
         """Ids with Piper's blanks between, the symbol that each id's time belongs to, and these symbols.

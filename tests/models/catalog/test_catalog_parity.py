@@ -44,14 +44,15 @@ def test_vad_probabilities_and_state(arrays: Arrays) -> None:
 
 
 def test_voice_durations_and_samples(arrays: Arrays) -> None:
-    """The four parts of the voice, one after the other, against the whole."""
+    """The parts of the voice, one after the other, against the whole."""
     folder = verified("piper-en-us-joe")
     encoder = Module(
         folder / "encoder.mnn",
         ["input", "input_lengths", "scales", "noise"],
         ["mean", "log_scale", "durations"],
     )
-    over_time = [Module(folder / f"{name}.mnn", ["x"], ["y"]) for name in ("flow", "coarse", "fine")]
+    names = json.loads((folder / "parts.json").read_text(encoding="utf-8"))
+    over_time = [Module(folder / f"{name}.mnn", ["x"], ["y"]) for name in names]
     scales = np.array([0, 1, 0], np.float32)  # no noise: the result is defined
     equal = total = compared = 0
     for number in range(sum(name.startswith("tts_ids") for name in arrays)):

@@ -40,7 +40,7 @@ def voice(folders: tuple[Path, Path]) -> Voice:
 @pytest.mark.parametrize("speaker", [0, 1])
 def test_each_speaker_is_that_of_onnxruntime(folders: tuple[Path, Path], voice: Voice, speaker: int) -> None:
     utterance = voice.plan(WORDS, speaker=str(speaker))
-    ours = utterance._audio.span(0, utterance._audio.frames).reshape(-1)
+    ours = utterance._audio.span(0, utterance.samples).reshape(-1)
     ids, _, _ = voice._sequence(WORDS)
     session = onnxruntime.InferenceSession(str(folders[0] / "voice.onnx"))
     inputs = {

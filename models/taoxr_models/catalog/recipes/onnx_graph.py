@@ -36,10 +36,11 @@ class OnnxGraph:
         self._inputs.append(helper.make_tensor_value_info(name, kind, list(dims)))
         return name
 
-    def output(self, name: str, tensor: str, dims: Dims) -> None:
-        """Declares a float32 output under a name of its own."""
+    def output(self, name: str, tensor: str, dims: Dims | None) -> None:
+        """Declares a float32 output under a name of its own; without dimensions when they are unknown."""
         self._nodes.append(helper.make_node("Identity", [tensor], [name]))
-        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, list(dims)))
+        shape = None if dims is None else list(dims)
+        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def constant(self, array: NDArray[Any]) -> str:
         """Adds an array; equal ones share a name."""
@@ -106,10 +107,14 @@ class OnnxGraph:
 
     def save(self, path: Path) -> None:
         """Writes the model."""
+        path.write_bytes(self.serialized())
+
+    def serialized(self) -> bytes:
+        """The model; the same graph gives the same bytes."""
         graph = helper.make_graph(
             self._nodes, self._name, self._inputs, self._outputs, list(self._constants.values())
         )
         model = helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION
         )
-        path.write_bytes(model.SerializeToString())
+        return model.SerializeToString(deterministic=True)

@@ -2,22 +2,23 @@
 
 VITS: Kim, Kong, Son 2021, "Conditional Variational Autoencoder with Adversarial Learning for
 End-to-End Text-to-Speech". One call of the whole model speaks a whole sentence, which is long to wait
-for and long to be deaf to an interruption. So it becomes four:
+for and long to be deaf to an interruption. So it becomes several:
 
 - ``encoder.mnn``: phoneme ids to the mean and the scale of the latent of each, and its duration in
   frames, which is exact timing for lip synchronisation. Its noise comes from outside.
-- ``flow.mnn``: the normalising flow over the latents, one per frame.
-- ``coarse.mnn`` and ``fine.mnn``: the decoder (HiFi-GAN), up to its first upsampling block and from
-  there on. Its deep first layers see ten frames far and cost little, the wide last ones cost most and
-  see one frame: cut between, hardly anything is computed twice at the borders of pieces.
+- ``flow1.mnn`` to ``flow4.mnn``: the couplings of the normalising flow over the latents, one per frame.
+- ``decoder1.mnn`` and so on: the decoder (HiFi-GAN), cut in front of each upsampling. Its deep first
+  layers see ten frames far and cost little, the last ones cost most and see a fifth of a frame.
 
-The last three are convolutions over time. ``parts.json`` says how far each sees (its margin): computed
-with that much of its input on both sides, a piece is what the whole sentence would have there.
+All but the first are convolutions over time. ``parts.json`` has them in order and says how far each sees
+(its margin): computed with that much of its input on both sides, a piece is what the whole sentence would
+have there. The more parts, the less is computed twice at the borders of pieces.
 """
 
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -27,23 +28,20 @@ from onnx import TensorProto
 from taoxr.engine import convert_onnx
 from taoxr.errors import ModelError
 from taoxr_models.catalog.recipes.onnx_cut import Graph, Part, Port
-
-PARTS: Final = ("flow", "coarse", "fine")
-"""The parts that run over time, in order."""
+from taoxr_models.catalog.recipes.onnx_faster import faster
 
 
 def convert_piper(model: Path, config: Path, target: Path) -> None:
-    """Writes ``voice.json``, ``parts.json`` and the four ``.mnn``.
+    """Writes ``voice.json``, ``parts.json`` and the ``.mnn``.
 
     | part | inputs | outputs |
     |---|---|---|
     | encoder | ``input`` int32 [1, n] ids, ``input_lengths`` int32 [1], ``scales`` float32 [3] (unused, length, duration noise), ``noise`` float32 [1, 2, n] | ``mean``, ``log_scale`` [1, c, n], ``durations`` [1, 1, n] |
-    | flow | ``x`` [1, c, t] | ``y`` [1, c, t] |
-    | coarse | ``x`` [1, c, t] | ``y`` [1, d, u * t] |
-    | fine | ``x`` [1, d, u * t] | ``y`` [1, 1, samples] |
+    | flow1 ... | ``x`` [1, c, t] | ``y`` [1, c, t] |
+    | decoder1 ... | ``x`` [1, d, s] | ``y`` [1, e, u * s], of the last [1, 1, samples] |
 
     A voice of several speakers takes ``sid`` int32 [1] in the encoder, which then gives ``speaker``, an
-    input of flow and coarse.
+    input of the parts that ``parts.json`` says.
 
     Args:
         model: The voice's ``.onnx``.
@@ -55,11 +53,12 @@ def convert_piper(model: Path, config: Path, target: Path) -> None:
     """  # noqa: E501  a table
     voice = Graph(onnx.ModelProto.FromString(model.read_bytes()))
     cut = _cut(voice)
-    _convert(cut.encoder, target)
-    reaches = {part.name: part.reach for part in cut.over_time}
+    _convert(cut.encoder.serialized(), cut.encoder.name, target)
+    described: dict[str, dict[str, int | bool]] = {}
     for part in cut.over_time:
-        _convert(part, target)
-    described = {name: {"margin": r.margin, "factor": r.factor} for name, r in reaches.items()}
+        _convert(faster(part).serialized(), part.name, target)
+        reach, speaker = part.reach, "speaker" in part.inputs
+        described[part.name] = {"margin": reach.margin, "factor": reach.factor, "speaker": speaker}
     (target / "parts.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
     shutil.copyfile(config, target / "voice.json")
 
@@ -96,17 +95,23 @@ def _cut(voice: Graph) -> _Cut:
     encoder_inputs |= {"scales": Port("scales", [3]), "noise": Port(noises[False], [1, 2, "ids"])}
 
     z = _decoder_input(voice, ups[0].input[0])
-    middle = ups[1].input[0]
     (audio,) = (n.output[0] for n in voice.nodes if n.output[0] == "output")
 
     def over_time(name: str, begin: str, end: str) -> Part:
-        inputs = {"x": Port(begin, [1, "channels", "time"])}
-        if name != "fine":
-            inputs |= speaker
-        return voice.part(name, inputs, {"y": end})
+        part = voice.part(name, {"x": Port(begin, [1, "channels", "time"])} | speaker, {"y": end})
+        taken = {tensor for node in part.nodes for tensor in node.input}
+        return replace(part, inputs={name: port for name, port in part.inputs.items() if name in taken})
 
-    spans = zip(PARTS, (latents, z, middle), (z, middle, audio), strict=True)
-    return _Cut(voice.part("encoder", encoder_inputs, outputs), tuple(over_time(*span) for span in spans))
+    # A coupling changes one half of the channels and ends by joining it to the other.
+    flow = over_time("flow", latents, z)
+    ends = [n.output[0] for n in flow.nodes if n.op_type == "Concat" and _axis(n) == 1][:-1]
+    # A block of the decoder begins where it upsamples.
+    blocks = [z, *(up.input[0] for up in ups[1:]), audio]
+    parts = [
+        *(over_time(f"flow{i}", *span) for i, span in enumerate(pairwise([latents, *ends, z]), 1)),
+        *(over_time(f"decoder{i}", *span) for i, span in enumerate(pairwise(blocks), 1)),
+    ]
+    return _Cut(voice.part("encoder", encoder_inputs, outputs), tuple(parts))
 
 
 _INTEGERS: Final = {"input": [1, "ids"], "input_lengths": [1]}
@@ -117,6 +122,10 @@ def _only(voice: Graph, kind: str, count: int, what: str, *, or_more: bool = Fal
     if len(nodes) < count or (len(nodes) > count and not or_more):
         raise ModelError(f"the voice has {len(nodes)} {kind} nodes, expected {count} {what}")
     return nodes
+
+
+def _axis(node: onnx.NodeProto) -> int:
+    return next(attribute.i for attribute in node.attribute if attribute.name == "axis")
 
 
 def _follow(voice: Graph, tensor: str, kind: str) -> str:
@@ -143,8 +152,8 @@ def _decoder_input(voice: Graph, tensor: str) -> str:
     return voice.back(tensor, "Conv")
 
 
-def _convert(part: Part, target: Path) -> None:
-    prepared = target / f"{part.name}.onnx"
-    prepared.write_bytes(part.serialized())
-    convert_onnx(prepared, target / f"{part.name}.mnn")
+def _convert(model: bytes, name: str, target: Path) -> None:
+    prepared = target / f"{name}.onnx"
+    prepared.write_bytes(model)
+    convert_onnx(prepared, target / f"{name}.mnn")
     prepared.unlink()
