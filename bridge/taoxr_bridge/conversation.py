@@ -72,7 +72,7 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             await self._take_over(config.resume_token)
         async with self._place():
             style = Style(config.speed, config.voice_seed, config.speaker)
-            voice = await self._voice("config.frame_rate", config.frame_rate, style)
+            voice = await self._voice("config.", config.frame_rate, style)
             origin = resume.begin(self._journal)
             if token := config.resume_token:
                 origin, config = resume.go_on(token, await resume.find(self._journal, token), config)
@@ -104,7 +104,7 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         validation.check_tracks("tracks", request.tracks)
         validation.check_speed("speed", request.speed)
         style = Style(request.speed, request.seed, request.speaker)
-        voice = await self._voice("frame_rate", request.frame_rate, style)
+        voice = await self._voice("", request.frame_rate, style)
         rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
         rig.frame_rate = voice.frame_rate
         audio = common_pb2.AudioFormat(sample_rate_hz=voice.sample_rate_hz)
@@ -157,10 +157,10 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             self._active -= 1
             self._freed.set()
 
-    async def _voice(self, field: str, frame_rate: float, style: Style) -> Voice:
-        frame_rate = validation.frame_rate(field, frame_rate)
-        tts, a2bs = self._workers["tts"], self._workers["a2bs"]
-        return await open_voice(tts, a2bs, self._settings, frame_rate=frame_rate, style=style)
+    async def _voice(self, prefix: str, frame_rate: float, style: Style) -> Voice:
+        frame_rate = validation.frame_rate(f"{prefix}frame_rate", frame_rate)
+        tts, a2bs, field = self._workers["tts"], self._workers["a2bs"], f"{prefix}speaker"
+        return await open_voice(tts, a2bs, self._settings, frame_rate=frame_rate, style=style, field=field)
 
 
 async def _first_config(requests: AsyncIterator[pb.ConverseRequest]) -> pb.ConversationConfig:

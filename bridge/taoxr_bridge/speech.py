@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from taoxr.errors import UnavailableError
+from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import MediaChunk
 from taoxr.worker.v1 import a2bs_pb2, tts_pb2
@@ -123,11 +123,26 @@ class Spoken:
 
 
 async def open_voice(
-    tts: Worker, a2bs: Worker, settings: Settings, *, frame_rate: float = 0.0, style: Style = Style()
+    tts: Worker,
+    a2bs: Worker,
+    settings: Settings,
+    *,
+    frame_rate: float = 0.0,
+    style: Style = Style(),
+    field: str = "speaker",
 ) -> Voice:
     """The voice of these workers.
 
+    Args:
+        tts: Worker that speaks.
+        a2bs: Worker that makes the frames.
+        settings: Of the bridge.
+        frame_rate: Frames per second.
+        style: How it speaks.
+        field: Where the client named the speaker.
+
     Raises:
+        InvalidInputError: The voice has no such speaker; the text names those that it has.
         UnavailableError: The tts worker is down, or speaks at a rate that the media clock cannot hold.
     """
     async with calls.calling(tts, settings.worker_wait_s):
@@ -136,6 +151,14 @@ async def open_voice(
         raise UnavailableError(
             f"the tts worker speaks at {rate} Hz, expected a multiple of {_STEPS_PER_SECOND} Hz"
         )
+    if style.speaker:
+        # Nothing to say: only to be told now, not at the first clause, that there is no such speaker.
+        request = tts_pb2.SynthesizeRequest(speaker=style.speaker)
+        async with aclosing(calls.synthesize(tts, request, settings.worker_wait_s)) as responses:
+            try:
+                await anext(responses)
+            except InvalidInputError as error:
+                raise InvalidInputError(field, error.value, error.expected) from error
     return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, settings.worker_wait_s, style)
 
 

@@ -198,6 +198,17 @@ async def test_speed_seed_and_speaker_reach_the_voice(fake_bridge):
     assert fakes.tts.styles[:3] == [(1.5, 7, "Eve"), (0.75, 2**32 - 1, "1"), (1.25, 3, "Bob")]
 
 
+async def test_an_unknown_speaker_is_refused_before_anything_is_said(fake_bridge):
+    async with fake_bridge() as (client, fakes):
+        for call in (client.say, client.synthesize):
+            with pytest.raises(InvalidInputError, match=r"^speaker: got 'Mia', expected one of .*Eve"):
+                await call("Hello.", speaker="Mia")
+        with pytest.raises(InvalidInputError, match=r"config\.speaker: got 'Mia', expected one of .*Eve"):
+            async with client.converse(ConversationOptions(speaker="Mia")):
+                pass
+    assert fakes.tts.texts == []
+
+
 @pytest.mark.parametrize("speed", [0.4, 2.1, float("nan")])
 async def test_say_and_converse_refuse_a_wrong_speed(fake_bridge, speed):
     async with fake_bridge() as (client, _fakes):
