@@ -9,37 +9,44 @@ import importlib.util
 import statistics
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import psutil
+from numpy.typing import NDArray
 
 from taoxr.engine import Llm
+from taoxr.errors import ModelError
 from taoxr_models.catalog.recipes.gguf import F32, Q4_1, Q8_0
 
 PROMPT_TOKENS: Final = 178
 ANSWER_TOKENS: Final = 64
-_ROUNDS: Final = 3
+_ROUNDS: Final = 5
+_CONTEXT_TOKENS: Final = 4096
 # A chunk of random blocks is repeated, so that a gigabyte of them is written at the disk's speed.
 _CHUNK_BLOCKS: Final = 1 << 16
+_AVX: Final = ("AVX", "AVX2", "AVX_VNNI", "AVX512", "AVX512_VBMI", "AVX512_VNNI", "AVX512_BF16", "AMX_INT8")
+
+Feed = Callable[[Sequence[int]], NDArray[np.float32]]
+"""Appends tokens to what was read, and gives the logits after the last one: float32 ``[vocabulary]``."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Medians of some rounds.
+    """How fast an engine is, round by round.
 
     Attributes:
-        prefill_s: Seconds for `PROMPT_TOKENS`.
+        prefill_s: Seconds for the prompt.
         decode_s: Seconds for `ANSWER_TOKENS`.
         load_s: Seconds until the model can be used.
         rss_mb: Resident memory that it added, in 10^6 bytes.
     """
 
-    prefill_s: float
-    decode_s: float
+    prefill_s: Sequence[float]
+    decode_s: Sequence[float]
     load_s: float
     rss_mb: float
 
@@ -62,20 +69,23 @@ SHAPES: Final = {
 }
 
 
-def time_ours(folder: Path, threads: int = 1) -> Speed:
-    """Times MNN on a model's folder."""
+@dataclass(frozen=True)
+class Engine:
+    """A loaded model.
 
-    def load() -> Llm:
-        return Llm(folder, threads=threads)
+    Attributes:
+        feed: Reads tokens.
+        forget: Empties the cache.
+    """
 
-    def run(llm: Llm, ids: list[int]) -> Iterator[None]:
-        llm.rewind(0)
-        token = int(np.argmax(llm.feed(ids)))
-        yield
-        for _ in range(ANSWER_TOKENS):
-            token = int(np.argmax(llm.feed([token])))
+    feed: Feed
+    forget: Callable[[], None]
 
-    return _time(load, run)
+
+def ours(folder: Path, threads: int = 1) -> Engine:
+    """MNN on a model's folder."""
+    llm = Llm(folder, threads=threads)
+    return Engine(llm.feed, lambda: llm.rewind(0))
 
 
 def has_peer() -> bool:
@@ -83,46 +93,87 @@ def has_peer() -> bool:
     return importlib.util.find_spec("llama_cpp") is not None
 
 
-def time_peer(gguf: Path, threads: int = 1) -> Speed:
-    """Times llama.cpp on a GGUF file."""
+def peer_features() -> str:
+    """What of the processor llama.cpp was built for, since that decides how fast it is."""
     llama: Any = importlib.import_module("llama_cpp")
-
-    def load() -> Any:
-        return llama.Llama(
-            str(gguf), n_ctx=512, n_batch=512, n_threads=threads, n_threads_batch=threads, verbose=False
-        )
-
-    def run(model: Any, ids: list[int]) -> Iterator[None]:
-        model.reset()
-        model.eval(ids)
-        yield
-        for _ in range(ANSWER_TOKENS):
-            model.eval([model.sample(temp=0.0)])
-
-    return _time(load, run)
+    told = dict(
+        part.split(" = ") for part in llama.llama_print_system_info().decode().split(" | ") if "=" in part
+    )
+    return " ".join(name for name in _AVX if told.get(name) == "1")
 
 
-def _time(load: Callable[[], Any], run: Callable[[Any, list[int]], Iterator[None]]) -> Speed:
-    process = psutil.Process()
-    before, begun = process.memory_info().rss, time.perf_counter()
-    model = load()
-    load_s = time.perf_counter() - begun
-    ids = np.random.default_rng(0).integers(10, 250, PROMPT_TOKENS).tolist()
-    for _ in run(model, ids):  # warms up, and is not counted
-        pass
-    prefill: list[float] = []
-    decode: list[float] = []
+def peer(gguf: Path, threads: int = 1) -> Engine:
+    """llama.cpp on a GGUF file, by its C functions: its Python classes would take time of their own.
+
+    Raises:
+        ModelError: It cannot load the file.
+    """
+    llama: Any = importlib.import_module("llama_cpp")
+    llama.llama_backend_init()
+    silent = llama.llama_log_callback(_silent)
+    llama.llama_log_set(silent, None)
+    model = llama.llama_model_load_from_file(str(gguf).encode(), llama.llama_model_default_params())
+    if not model:
+        raise ModelError(f"llama.cpp cannot load {gguf}")
+    wishes = llama.llama_context_default_params()
+    wishes.n_ctx = _CONTEXT_TOKENS
+    wishes.n_threads = wishes.n_threads_batch = threads
+    context = llama.llama_init_from_model(model, wishes)
+    size = llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(model))
+
+    def feed(ids: Sequence[int]) -> NDArray[np.float32]:
+        # As many at once as it takes by default.
+        for at in range(0, len(ids), wishes.n_batch):
+            part = ids[at : at + wishes.n_batch]
+            tokens = (llama.llama_token * len(part))(*part)  # lives as long as the batch that points to it
+            if llama.llama_decode(context, llama.llama_batch_get_one(tokens, len(part))):
+                raise ModelError(f"llama.cpp cannot run {gguf}")
+        return np.ctypeslib.as_array(llama.llama_get_logits_ith(context, -1), shape=(size,))
+
+    def forget() -> None:
+        assert silent  # lives as long as the engine may log
+        llama.llama_memory_clear(llama.llama_get_memory(context), True)
+
+    return Engine(feed, forget)
+
+
+def _silent(_level: int, _text: bytes, _data: object) -> None:
+    pass
+
+
+def time_engines(loads: Sequence[Callable[[], Engine]], prompt_tokens: int = PROMPT_TOKENS) -> list[Speed]:
+    """Times engines in turns, so that a load that comes and goes slows all."""
+    process, engines, loaded = psutil.Process(), list[Engine](), list[tuple[float, int]]()
+    ids = np.random.default_rng(0).integers(10, 250, prompt_tokens).tolist()
+    rounds: list[list[tuple[float, float]]] = [[] for _ in loads]
+    for load in loads:
+        before, begun = process.memory_info().rss, time.perf_counter()
+        engines.append(load())
+        load_s = time.perf_counter() - begun
+        _round(engines[-1], ids)  # warms up, and is not counted
+        loaded.append((load_s, process.memory_info().rss - before))
     for _ in range(_ROUNDS):
-        begun = time.perf_counter()
-        steps = run(model, ids)
-        next(steps)
-        middle = time.perf_counter()
-        for _ in steps:
-            pass
-        prefill.append(middle - begun)
-        decode.append(time.perf_counter() - middle)
-    rss = (process.memory_info().rss - before) / 1e6
-    return Speed(statistics.median(prefill), statistics.median(decode), load_s, rss)
+        for engine, times in zip(engines, rounds, strict=True):
+            times.append(_round(engine, ids))
+    return [
+        Speed([r[0] for r in times], [r[1] for r in times], load_s, rss / 1e6)
+        for times, (load_s, rss) in zip(rounds, loaded, strict=True)
+    ]
+
+
+def _round(engine: Engine, ids: Sequence[int]) -> tuple[float, float]:
+    engine.forget()
+    begun = time.perf_counter()
+    token = int(np.argmax(engine.feed(ids)))
+    middle = time.perf_counter()
+    for _ in range(ANSWER_TOKENS):
+        token = int(np.argmax(engine.feed([token])))
+    return middle - begun, time.perf_counter() - middle
+
+
+def ratio(ours: Sequence[float], peers: Sequence[float]) -> float:
+    """Median of our time by the peer's, round by round."""
+    return round(statistics.median(a / b for a, b in zip(ours, peers, strict=True)), 3)
 
 
 def write_random_gguf(path: Path, shape: Shape) -> None:
@@ -192,7 +243,7 @@ def _metadata(shape: Shape) -> list[bytes]:
         "feed_forward_length": shape.feed_forward,
         "attention.head_count": shape.heads,
         "attention.head_count_kv": shape.kv_heads,
-        "context_length": 4096,
+        "context_length": _CONTEXT_TOKENS,
     }
     floats = {"rope.freq_base": 1e6, "attention.layer_norm_rms_epsilon": 1e-6}
     texts = {
