@@ -183,7 +183,7 @@ def _error_or_scene(data: bytes, *, run: bool = False) -> None:
     ],
 )
 def test_path_tricks_are_refused(name: str) -> None:
-    assert "is not scene.json or tensors/" in str(error_of(rezip(unzip(DATA) | {name: b"x"})))
+    assert "is not scene.json, tensors/" in str(error_of(rezip(unzip(DATA) | {name: b"x"})))
 
 
 def test_compressed_entries_are_refused() -> None:

@@ -13,6 +13,8 @@ from taoxr_runtime.animation.humanoid import Retarget
 from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.nnr.gl import GlScene
+from taoxr_runtime.nnr.keyframes import AHEAD_US, Keyframes
+from taoxr_runtime.nnr.timeline import Timeline
 from taoxr_runtime.render import gl
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
@@ -43,9 +45,11 @@ class Person(Protocol):
 class Actor:
     """A scene that lives; a context manager, for one thread. Whoever loaded the scene closes it.
 
-    On a GPU the scene is updated where it is drawn, for every frame. On a software driver it is updated on a
-    worker thread: the frame loop draws what was finished last; the next update starts from the newest motion
-    and runs while a frame is drawn.
+    On a GPU the scene is updated where it is drawn, for every frame, and only its networks at the animation's
+    rate. On a CPU beside a fast display it is deformed at the animation's rate, and keyframes are
+    interpolated. On a software driver, which draws no faster than that, it is updated on a worker thread: the
+    frame loop draws what was finished last; the next update starts from the newest motion and runs while a
+    frame is drawn.
 
     Args:
         scene: The avatar.
@@ -79,6 +83,8 @@ class Actor:
         self._device: Device = device
         self._beside = beside
         self._on_gpu: GlScene | None = None
+        self._keyframes: Keyframes | None = None
+        self._timeline = Timeline()
         self._splats: Splats | None = None
         self._order: NDArray[np.int32] | None = None
 
@@ -91,6 +97,8 @@ class Actor:
         if self._running is not None:
             self._running.result()
             self._running = None
+        if self._keyframes is not None:
+            self._keyframes.close()
 
     @property
     def order(self) -> NDArray[np.int32] | None:
@@ -127,6 +135,8 @@ class Actor:
             self._device = "cpu" if gl.is_software() else "gpu"
         if self._device == "gpu":
             return self._update_on_gpu(camera_in_model, ahead_us)
+        if not gl.is_software():
+            return self._interpolate(camera_in_model, ahead_us)
         if self._splats is None:
             self._start(camera_in_model, ahead_us)
         if self._running is not None and (self._splats is None or self._running.done()):
@@ -144,7 +154,19 @@ class Actor:
         scene = self._on_gpu = self._on_gpu or GlScene(self._scene.container, self._beside)
         began_us = clock_us()
         self._set(scene, camera, ahead_us)
-        splats = scene.update()
+        splats = scene.update(time_us=self._last_us)
+        self._measure(clock_us() - began_us)
+        return splats
+
+    def _interpolate(self, camera: NDArray[np.float64], ahead_us: int) -> Splats:
+        began_us = clock_us()
+        motion = self.motion(camera, ahead_us + AHEAD_US)
+        inputs = {"expression": motion.expression, "pose": motion.pose, "root": motion.root}
+        self._timeline.add(self._last_us, inputs)
+        self._keyframes = self._keyframes or Keyframes(self._scene, self._timeline.at)
+        shown_us = self._last_us - AHEAD_US
+        splats = self._keyframes.show(shown_us, camera, self._timeline.at(shown_us)["pose"])
+        self._order = self._keyframes.order
         self._measure(clock_us() - began_us)
         return splats
 

@@ -11,10 +11,14 @@ from rich.text import Text
 
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr import container
+from taoxr_runtime.nnr.cli_compile import compile_
+from taoxr_runtime.nnr.cli_run import run
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.graph import Graph, build
 
-app = typer.Typer(help="Inspect and validate .nnr scenes.", no_args_is_help=True)
+app = typer.Typer(help="Inspect, validate, compile and run .nnr scenes.", no_args_is_help=True)
+app.command()(run)
+app.command("compile")(compile_)
 
 File = Annotated[Path, typer.Argument(help="A .nnr file.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -47,6 +51,7 @@ def describe(contents: Container, graph: Graph) -> dict[str, Any]:
     nodes = [
         {
             "kind": step.node.kind,
+            "rate": step.node.rate,
             "inputs": list(step.inputs),
             "outputs": {name: list(graph.shapes[name]) for name in step.outputs},
             "bytes": sum(contents.sizes[entry] for entry in spec.tensors.values()),
@@ -103,11 +108,15 @@ def _print(file: Path, report: dict[str, Any]) -> None:
     ):
         head.add_row(f"[bold]{key}[/]", Text(text))
     console.print(head)
-    nodes = Table("node", "inputs", "outputs", "size", title="Nodes, in order", title_justify="left")
+    nodes = Table("node", "rate", "inputs", "outputs", "size", title="Nodes, in order", title_justify="left")
     for node in report["nodes"]:
         outputs = "\n".join(f"{name} {shape}" for name, shape in node["outputs"].items())
         nodes.add_row(
-            node["kind"], "\n".join(node["inputs"]), outputs.replace("[", r"\["), _size(node["bytes"])
+            node["kind"],
+            node["rate"],
+            "\n".join(node["inputs"]),
+            outputs.replace("[", r"\["),
+            _size(node["bytes"]),
         )
     console.print(nodes)
     tensors = Table("tensor", "dtype", "shape", "size", title="Tensors", title_justify="left")

@@ -29,7 +29,9 @@ SCENE_ENTRY: Final = "scene.json"
 
 Tensor = NDArray[Any]
 
-_ENTRY_NAME: Final = re.compile(r"scene\.json|tensors/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.npy")
+_ENTRY_NAME: Final = re.compile(
+    r"scene\.json|(?:tensors/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.npy|models/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.mnn)"
+)
 _NPY_MAGIC: Final = b"\x93NUMPY\x01\x00"
 _NPY_HEADER: Final = re.compile(
     rb"\{'descr': '([<|][fiu][1248])', 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n"
@@ -52,12 +54,14 @@ class Container:
     Attributes:
         scene: ``scene.json``.
         tensors: Read-only arrays by entry name (``tensors/x.npy``).
+        models: Bytes by entry name (``models/x.mnn``).
         sizes: Bytes of every entry.
         sha256: Hash of the whole file.
     """
 
     scene: SceneSpec
     tensors: dict[str, Tensor]
+    models: dict[str, bytes]
     sizes: dict[str, int]
     sha256: str
 
@@ -85,40 +89,63 @@ def from_bytes(data: bytes) -> Container:
     if len(entries[SCENE_ENTRY]) > MAX_SCENE_JSON_BYTES:
         raise NnrFormatError(SCENE_ENTRY, f"is over {MAX_SCENE_JSON_BYTES} bytes")
     scene = parse(SceneSpec, entries[SCENE_ENTRY], "scene")
-    listed, present = set(scene.tensors), set(entries) - {SCENE_ENTRY}
-    if listed != present:
-        raise NnrFormatError(
-            "scene.tensors",
-            f"lists {_some(listed - present)} without an entry; not listed: {_some(present - listed)}",
-        )
+    for field, listed in (("tensors", set(scene.tensors)), ("models", set(scene.models))):
+        present = {name for name in entries if name.startswith(f"{field}/")}
+        if listed != present:
+            raise NnrFormatError(
+                f"scene.{field}",
+                f"lists {_some(listed - present)} without an entry; not listed: {_some(present - listed)}",
+            )
     for i, node in enumerate(scene.nodes):
         for key, entry in node.tensors.items():
-            if entry not in listed:
+            if entry not in scene.tensors:
                 raise NnrFormatError(f"scene.nodes[{i}].tensors.{key}", f"{entry!r} is not in scene.tensors")
+        if node.model is not None and node.model not in scene.models:
+            raise NnrFormatError(f"scene.nodes[{i}].model", f"{node.model!r} is not in scene.models")
+    for name, spec in scene.models.items():
+        if hashlib.sha256(entries[name]).hexdigest() != spec.sha256:
+            raise NnrFormatError(name, "its sha256 is not the one in scene.json: the file is damaged")
+    models = {name: entries[name] for name in sorted(scene.models)}
     tensors = {name: _tensor(name, entries[name], spec) for name, spec in sorted(scene.tensors.items())}
     sizes = {name: len(raw) for name, raw in sorted(entries.items())}
-    return Container(scene, tensors, sizes, hashlib.sha256(data).hexdigest())
+    return Container(scene, tensors, models, sizes, hashlib.sha256(data).hexdigest())
 
 
-def write_scene(path: Path, scene: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+def write_scene(
+    path: Path,
+    scene: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    models: Mapping[str, bytes] | None = None,
+) -> None:
     """Writes a container; the same arguments give the same bytes, and only a valid file appears.
 
     Args:
         path: Target; replaced only when the new file is complete.
         scene: ``scene.json`` without ``tensors``, which is computed here (given, it is ignored).
         tensors: Arrays by entry name, ``tensors/x.npy``, in the dtypes of the format.
+        models: Bytes by entry name, ``models/x.mnn``.
 
     Raises:
         NnrFormatError: The scene breaks the format.
     """
-    data = to_bytes(scene, tensors)
+    write(path, to_bytes(scene, tensors, models))
+
+
+def write(path: Path, data: bytes) -> None:
+    """Checks a file's bytes and writes them; the file appears only when it is complete.
+
+    Raises:
+        NnrFormatError: They break the format.
+    """
     from_bytes(data)
     partial = path.with_name(path.name + ".part")
     partial.write_bytes(data)
     partial.replace(path)
 
 
-def to_bytes(scene: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
+def to_bytes(
+    scene: Mapping[str, Any], tensors: Mapping[str, Tensor], models: Mapping[str, bytes] | None = None
+) -> bytes:
     """As `write_scene`, into bytes and without the check of the result."""
     raw = {name: _npy(array) for name, array in tensors.items()}
     listing = {
@@ -130,7 +157,9 @@ def to_bytes(scene: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
         for name, array in tensors.items()
     }
     document = {**scene, "tensors": listing}
-    entries = {**raw, SCENE_ENTRY: json.dumps(document, indent=1, sort_keys=True).encode()}
+    if models:
+        document["models"] = {n: {"sha256": hashlib.sha256(m).hexdigest()} for n, m in models.items()}
+    entries = {**raw, **(models or {}), SCENE_ENTRY: json.dumps(document, indent=1, sort_keys=True).encode()}
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(entries):
@@ -164,7 +193,9 @@ def _check_entries(infos: list[zipfile.ZipInfo], file_bytes: int) -> None:
     for info in infos:
         name = info.orig_filename  # before zipfile tidies it up
         if not _ENTRY_NAME.fullmatch(name) or name != info.filename:
-            raise NnrFormatError(f"entry {name[:100]!r}", "is not scene.json or tensors/<name>.npy")
+            raise NnrFormatError(
+                f"entry {name[:100]!r}", "is not scene.json, tensors/<name>.npy or models/<name>.mnn"
+            )
         if name in seen:
             raise NnrFormatError(f"entry {name}", "occurs twice")
         seen.add(name)

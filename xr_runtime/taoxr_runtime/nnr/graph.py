@@ -9,7 +9,7 @@ import numpy as np
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.errors import NnrFormatError
 from taoxr_runtime.nnr.nodes import KINDS, Node, Reader
-from taoxr_runtime.nnr.schema import SceneSpec
+from taoxr_runtime.nnr.schema import NodeSpec, SceneSpec
 
 INPUTS: Final = ("expression", "pose", "root", "latent", "coefficients", "camera")
 MAX_VECTOR: Final = 1024
@@ -70,8 +70,7 @@ def build(container: Container) -> Graph:
                 raise NnrFormatError(f"{where}.inputs[{k}]", f"nothing before this node makes {name!r}")
             if dtypes[name] != np.float32:
                 raise NnrFormatError(f"{where}.inputs[{k}]", f"{name!r} is {dtypes[name]}, not float32")
-        tensors = {key: container.tensors[entry] for key, entry in spec.tensors.items()}
-        node = KINDS[spec.kind](Reader(where, spec, tensors, [shapes[n] for n in spec.inputs]))
+        node = KINDS[spec.kind](_reader(container, where, spec, [shapes[n] for n in spec.inputs]))
         for k, (name, shape, dtype) in enumerate(
             zip(spec.outputs, node.output_shapes, node.output_dtypes, strict=True)
         ):
@@ -81,6 +80,14 @@ def build(container: Container) -> Graph:
         steps.append(Step(node, spec.inputs, spec.outputs))
     _check_results(shapes, dtypes)
     return Graph(tuple(steps), shapes, dtypes)
+
+
+def _reader(container: Container, where: str, spec: NodeSpec, shapes: list[tuple[int, ...]]) -> Reader:
+    tensors = {key: container.tensors[entry] for key, entry in spec.tensors.items()}
+    if spec.model is None:
+        return Reader(where, spec, tensors, shapes)
+    sha256 = container.scene.models[spec.model].sha256
+    return Reader(where, spec, tensors, shapes, container.models[spec.model], sha256)
 
 
 def _input_shapes(scene: SceneSpec) -> dict[str, tuple[int, ...]]:

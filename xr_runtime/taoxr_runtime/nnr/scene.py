@@ -17,7 +17,9 @@ from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.graph import ORDER, Graph, Step, build
 from taoxr_runtime.nnr.inputs import Inputs
 from taoxr_runtime.nnr.nodes import Node
-from taoxr_runtime.nnr.schema import Landmarks, Rig
+from taoxr_runtime.nnr.nodes.model import Model
+from taoxr_runtime.nnr.nodes.sort import Sort
+from taoxr_runtime.nnr.schema import Landmarks, Precision, Rig
 from taoxr_runtime.splats import Splats
 
 if TYPE_CHECKING:
@@ -66,7 +68,10 @@ class Scene:
         self._graph: Graph = build(container)
         if backend not in get_args(Backend):
             raise InvalidInputError("backend", backend, f"one of {', '.join(get_args(Backend))}")
-        self._kernels = [_kernel(step, self._graph, backend) for step in self._graph.steps]
+        self._kernels = [
+            _kernel(step, self._graph, backend, spec.precision)
+            for step, spec in zip(self._graph.steps, container.scene.nodes, strict=True)
+        ]
         self._inputs = Inputs(container, self._graph)
         self._values: dict[str, NDArray[Any]] = {}
         self._buffers = [_Buffers(step) for step in self._graph.steps]
@@ -154,7 +159,7 @@ class Scene:
             self._values.update(self._inputs.values)
             trace: list[NodeRun] = []
             for i, step in enumerate(self._graph.steps):
-                if self._dirty[i]:
+                if self._dirty[i] and self._worthwhile(i, step):
                     trace.append(self._run(i, step))
             self._trace = tuple(trace)
             if trace or self._splats is None:
@@ -175,6 +180,13 @@ class Scene:
             self._worker.shutdown(wait=True)
             self._worker = None
 
+    def _worthwhile(self, i: int, step: Step) -> bool:
+        """Whether a dirty node must run: a sort need not, when hardly anything moved."""
+        if isinstance(step.node, Sort) and not step.node.worthwhile([self._values[n] for n in step.inputs]):
+            self._dirty[i] = False
+            return False
+        return True
+
     def _run(self, i: int, step: Step) -> NodeRun:
         outputs = self._buffers[i].back()
         start = time.perf_counter()
@@ -183,20 +195,24 @@ class Scene:
         self._values.update(zip(step.outputs, outputs, strict=True))
         self._dirty[i] = False
         self._mark(step.outputs)
-        return NodeRun(step.node.kind, "numpy" if self._kernels[i] is step.node else "mnn", ms)
+        return NodeRun(step.node.kind, self._backend(i), ms)
+
+    def _backend(self, i: int) -> str:
+        node = self._graph.steps[i].node
+        return "numpy" if self._kernels[i] is node and not isinstance(node, Model) else "mnn"
 
     def _mark(self, names: Collection[str]) -> None:
         for i in self._graph.consumers(names):
             self._dirty[i] = True
 
 
-def _kernel(step: Step, graph: Graph, backend: Backend) -> "Node | MnnKernel":
+def _kernel(step: Step, graph: Graph, backend: Backend, precision: Precision) -> "Node | MnnKernel":
     if backend == "mnn":
         # Here, because it imports onnx, which NumPy kernels do without.
         from taoxr_runtime.nnr.mnn import MnnKernel, has_twin
 
         if has_twin(step.node.kind):
-            return MnnKernel(step.node, [graph.shapes[name] for name in step.inputs])
+            return MnnKernel(step.node, [graph.shapes[name] for name in step.inputs], precision)
     return step.node
 
 

@@ -14,6 +14,7 @@ from taoxr_runtime.nnr.errors import NnrFormatError
 MAX_BONES: Final = 255
 MAX_SPLATS: Final = 1_000_000
 
+Precision = Literal["fp32", "fp16", "int8"]
 DType = Literal["float32", "float16", "int32", "int16", "int8", "uint16", "uint8"]
 # No control characters: these texts end up in terminals and logs.
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
@@ -92,13 +93,25 @@ class InputSpec(Strict):
 
 
 class NodeSpec(Strict):
-    """One step of the graph; ``inputs`` and ``outputs`` are names of values, in the kind's order."""
+    """One step of the graph.
+
+    Attributes:
+        kind: One of the node kinds.
+        inputs: Names of values, in the kind's order.
+        outputs: Likewise.
+        attributes: As the kind has them.
+        tensors: Entries by the kind's keys.
+        precision: Of the weights of the MNN model that is made from the tensors.
+        model: Entry ``models/*.mnn`` of a node of the kind ``model``.
+    """
 
     kind: Name
     inputs: tuple[Name, ...]
     outputs: tuple[Name, ...]
     attributes: dict[str, Any]
     tensors: dict[str, Name]
+    precision: Precision = "fp32"
+    model: Name | None = None
 
 
 class TensorSpec(Strict):
@@ -106,6 +119,12 @@ class TensorSpec(Strict):
 
     dtype: DType
     shape: Shape
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ModelSpec(Strict):
+    """An entry ``models/*.mnn``; ``sha256`` is of its bytes."""
+
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -122,6 +141,7 @@ class SceneSpec(Strict):
     inputs: Annotated[tuple[InputSpec, ...], Field(max_length=100)]
     nodes: Annotated[tuple[NodeSpec, ...], Field(min_length=1, max_length=100)]
     tensors: dict[Name, TensorSpec]
+    models: dict[Name, ModelSpec] = Field(default_factory=dict[str, ModelSpec])
 
 
 def parse(model: type[T], data: bytes | dict[str, Any], where: str) -> T:

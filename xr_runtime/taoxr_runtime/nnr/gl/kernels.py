@@ -75,31 +75,33 @@ class Base:
 
 
 class OnCpu(Base):
-    """A node so small that its own code runs it: `Coefficients`, one row through a network."""
+    """A node that its own code runs, on the CPU: constants, `Coefficients`, and a file's own models.
 
-    def __init__(self, node: Node) -> None:
+    What it makes is uploaded once per run, unless it is small enough to live on the CPU. A model that takes
+    what is on the GPU waits for it.
+    """
+
+    def __init__(self, node: Node, input_shapes: Sequence[tuple[int, ...]]) -> None:
         super().__init__()
         self._node = node
+        self._inputs = [np.zeros(shape, np.float32) for shape in input_shapes]
+        self._made = [np.zeros(shape, np.float32) for shape in node.output_shapes]
 
     def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
-        self._node.evaluate([as_array(value) for value in inputs], [as_array(value) for value in outputs])
-
-
-class Uploaded(Base):
-    """A node without inputs: its own code runs it, once, and what it made is uploaded."""
-
-    def __init__(self, node: Node) -> None:
-        super().__init__()
-        self._node = node
-
-    def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
-        """See `Kernel.run`."""
-        made = [np.empty(shape, np.float32) for shape in self._node.output_shapes]
-        self._node.evaluate([], made)
-        for output, array in zip(outputs, made, strict=True):
-            as_buffer(output).write(array)
-        self.uploaded = sum(array.nbytes for array in made)
+        for value, array in zip(inputs, self._inputs, strict=True):
+            if isinstance(value, objects.Buffer):
+                value.read(array)
+            else:
+                np.copyto(array, value)
+        self._node.evaluate(self._inputs, self._made)
+        self.uploaded = 0
+        for output, array in zip(outputs, self._made, strict=True):
+            if isinstance(output, objects.Buffer):
+                output.write(array)
+                self.uploaded += array.nbytes
+            else:
+                np.copyto(output, array)
 
 
 class GlBlendshapes(Base):

@@ -17,7 +17,6 @@ from taoxr_runtime.nnr.gl.kernels import (
     GlSkinning,
     Kernel,
     OnCpu,
-    Uploaded,
     Value,
 )
 from taoxr_runtime.nnr.gl.learned import MAX_EYES, GlDeformer, GlField, GlShColor
@@ -33,6 +32,7 @@ from taoxr_runtime.nnr.nodes.coefficients import MAX_COEFFICIENTS, Coefficients
 from taoxr_runtime.nnr.nodes.color import Color
 from taoxr_runtime.nnr.nodes.deformer import Deformer
 from taoxr_runtime.nnr.nodes.field import Field
+from taoxr_runtime.nnr.nodes.model import Model
 from taoxr_runtime.nnr.nodes.sh_color import ShColor
 from taoxr_runtime.nnr.nodes.skinning import Skinning
 from taoxr_runtime.nnr.nodes.splats import Constants
@@ -216,10 +216,8 @@ def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
 def _kernel(node: Node, graph: Graph, step: Step) -> Kernel | None:
     """The node's kernel; None for the sort, which is the renderer's."""
     match node:
-        case Constants() | Cloud():
-            return Uploaded(node)
-        case Coefficients():
-            return OnCpu(node)
+        case Constants() | Cloud() | Coefficients() | Model():
+            return OnCpu(node, [graph.shapes[name] for name in step.inputs])
         case Field():
             return GlField(node)
         case Deformer():

@@ -14,7 +14,13 @@ from taoxr.engine import Session, convert_onnx
 from taoxr_runtime.nnr.mnn import learned, models, shading
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
 from taoxr_runtime.nnr.nodes.base import F32, Node
+from taoxr_runtime.nnr.schema import Precision
 
+_OPTIONS: Final[dict[Precision, tuple[str, ...]]] = {
+    "fp32": (),
+    "fp16": ("--fp16",),
+    "int8": ("--weightQuantBits", "8"),
+}
 _BUILDERS: Final[dict[str, Callable[[Any, GraphBuilder], list[Expr]]]] = {
     "field": learned.field,
     "coefficients": learned.coefficients,
@@ -38,16 +44,22 @@ class MnnKernel:
     Args:
         node: A checked node of a kind that `has_twin`.
         input_shapes: Shape of each input.
+        precision: Of the model's weights.
+
+    Attributes:
+        path: The converted model.
 
     Raises:
         ModelError: MNN could not convert or load the model.
     """
 
-    def __init__(self, node: Node, input_shapes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(
+        self, node: Node, input_shapes: Sequence[tuple[int, ...]], precision: Precision = "fp32"
+    ) -> None:
         graph = GraphBuilder(input_shapes)
         outputs = _BUILDERS[node.kind](node, graph)
-        path = _converted(graph.build(outputs, node.output_shapes))
-        self._session = Session(path, graph.input_shapes)
+        self.path = converted(graph.build(outputs, node.output_shapes), precision)
+        self._session = Session(self.path, graph.input_shapes)
 
     def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
         """As `Node.evaluate`."""
@@ -56,9 +68,14 @@ class MnnKernel:
             np.copyto(output, results[f"out{i}"])
 
 
-def _converted(model: bytes) -> Path:
-    """The ``.mnn`` of an ONNX model from the cache, converted now if it is not there intact."""
-    key = hashlib.sha256(f"MNN {version('MNN')}\n".encode() + model).hexdigest()
+def converted(model: bytes, precision: Precision = "fp32") -> Path:
+    """The ``.mnn`` of an ONNX model from the cache, converted now if it is not there intact.
+
+    Raises:
+        ModelError: MNN could not convert it.
+    """
+    options = _OPTIONS[precision]
+    key = hashlib.sha256(f"MNN {version('MNN')} {' '.join(options)}\n".encode() + model).hexdigest()
     folder = paths.cache_dir() / "nnr"
     target, checksum = folder / f"{key}.mnn", folder / f"{key}.sha256"
     # MNN may crash on a damaged file, so what another run left is not trusted blindly.
@@ -72,7 +89,7 @@ def _converted(model: bytes) -> Path:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         source, made = Path(scratch) / "node.onnx", Path(scratch) / "node.mnn"
         source.write_bytes(model)
-        convert_onnx(source, made)
+        convert_onnx(source, made, options)
         digest = Path(scratch) / "digest"
         digest.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
         made.replace(target)

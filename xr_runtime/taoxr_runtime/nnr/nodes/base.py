@@ -34,12 +34,16 @@ class Reader:
         spec: The node.
         tensors: The node's tensors by key.
         input_shapes: Shape of each input value.
+        model: Bytes of the node's MNN model, if it names one.
+        model_sha256: Their hash.
     """
 
     where: str
     spec: NodeSpec
     tensors: Mapping[str, NDArray[Any]]
     input_shapes: Sequence[Shape]
+    model: bytes | None = None
+    model_sha256: str = ""
 
     def fail(self, field: str, problem: str) -> NnrFormatError:
         """The error to raise for a part of this node."""
@@ -54,6 +58,8 @@ class Reader:
             raise self.fail(
                 "outputs", f"has {len(self.spec.outputs)} names, {self.spec.kind} makes {outputs}"
             )
+        if self.spec.model is not None and self.spec.kind != "model":
+            raise self.fail("model", "is only for nodes of the kind 'model'")
         if set(self.tensors) != keys:
             raise self.fail("tensors", f"has {sorted(self.tensors)}, {self.spec.kind} needs {sorted(keys)}")
 
@@ -107,7 +113,7 @@ class Node(ABC):
     """
 
     kind: ClassVar[str]
-    rate: ClassVar[Rate] = "display"
+    rate: Rate = "display"
     output_shapes: tuple[Shape, ...]
 
     @abstractmethod

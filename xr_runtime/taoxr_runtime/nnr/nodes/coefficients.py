@@ -30,7 +30,7 @@ class Coefficients(Node):
     """
 
     kind: ClassVar[str] = "coefficients"
-    rate: ClassVar[Rate] = "animation"
+    rate: Rate = "animation"
 
     def __init__(self, reader: Reader) -> None:
         keys = layer_keys(reader)

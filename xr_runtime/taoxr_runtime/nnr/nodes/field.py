@@ -40,7 +40,7 @@ class Field(Node):
     """``pose`` [B, 4], ``latent`` [L] → ``displacement`` [V, 3]."""
 
     kind: ClassVar[str] = "field"
-    rate: ClassVar[Rate] = "animation"
+    rate: Rate = "animation"
 
     def __init__(self, reader: Reader) -> None:
         keys = layer_keys(reader)

@@ -1,14 +1,19 @@
 """Sort: the order in which splats are blended."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader
 from taoxr_runtime.nnr.schema import Strict
 
-_KEYS = 65_535
+_KEYS: Final = 65_535
+SPLATS_MOVED_M: Final = 0.0005
+"""How far any splat must have moved since the last sort, in metres, for another one to be worth it."""
+VIEW_MOVED_M: Final = 0.002
+"""The same for the viewer."""
 
 
 class Attributes(Strict):
@@ -18,7 +23,8 @@ class Attributes(Strict):
 class Sort(Node):
     """``means`` [N, 3], ``camera`` [3] → ``order`` int32 [N]: indices of splats, farthest first.
 
-    By the distance from the camera, so that the order holds for both eyes and for any turn of the head.
+    By the distance from the camera, so that the order holds for both eyes and for any turn of the head. A
+    scene runs it only when it is `worthwhile`.
     The fast path sorts 16-bit keys, spread over the scene's own range of distances (a person at arm's
     length: steps of about 30 µm); NumPy's stable sort of them is a radix sort.
     """
@@ -30,9 +36,7 @@ class Sort(Node):
         reader.attributes(Attributes)
         count = reader.input_shape(0, (None, 3))[0]
         reader.input_shape(1, (3,))
-        self._depth: F32 = np.empty(count, np.float32)
-        self._offset: F32 = np.empty((BLOCK, 3), np.float32)
-        self._keys = np.empty(count, np.uint16)
+        self._sorted: tuple[F32, F32] | None = None
         self.output_shapes = ((count,),)
 
     @property
@@ -40,25 +44,45 @@ class Sort(Node):
         """See `Node.output_dtypes`."""
         return (np.int32,)
 
+    def worthwhile(self, inputs: Sequence[F32]) -> bool:
+        """Whether splats or viewer moved beyond `SPLATS_MOVED_M` or `VIEW_MOVED_M` since the last sort."""
+        if self._sorted is None:
+            return True
+        before, view = self._sorted
+        means, camera = inputs
+        if np.abs(camera - view).max() > VIEW_MOVED_M:
+            return True
+        return any(
+            np.abs(means[start : start + BLOCK] - before[start : start + BLOCK]).max() > SPLATS_MOVED_M
+            for start in range(0, len(means), BLOCK)
+        )
+
     def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
         """See `Node.evaluate`."""
         means, camera = inputs
-        depth = self._depth
-        for start in range(0, len(means), BLOCK):
-            part = means[start : start + BLOCK]
-            offset = self._offset[: len(part)]
-            np.subtract(camera, part, out=offset)
-            np.einsum("ij,ij->i", offset, offset, out=depth[start : start + BLOCK])
-        np.sqrt(depth, out=depth)
-        near, far = depth.min(), depth.max()
-        # Farthest first: the farthest splat has key 0.
-        np.subtract(far, depth, out=depth)
-        depth *= np.float32(_KEYS) / max(far - near, np.float32(1e-9))
-        np.minimum(depth, np.float32(_KEYS), out=depth)
-        np.copyto(self._keys, depth, casting="unsafe")
-        np.copyto(outputs[0], np.argsort(self._keys, kind="stable"), casting="unsafe")
+        np.copyto(outputs[0], order_of(means, camera))
+        if self._sorted is None:
+            self._sorted = means.copy(), camera.copy()
+        else:
+            np.copyto(self._sorted[0], means)
+            np.copyto(self._sorted[1], camera)
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`; the exact order, as float64."""
         means, camera = inputs
         return (np.argsort(-np.linalg.norm(camera - means, axis=1), kind="stable").astype(np.float64),)
+
+
+def order_of(means: F32, camera: F32) -> NDArray[np.int32]:
+    """Indices of splats [N], farthest first, by 16-bit keys."""
+    depth = np.empty(len(means), np.float32)
+    for start in range(0, len(means), BLOCK):
+        offset = camera - means[start : start + BLOCK]
+        np.einsum("ij,ij->i", offset, offset, out=depth[start : start + BLOCK])
+    np.sqrt(depth, out=depth)
+    near, far = depth.min(), depth.max()
+    # Farthest first: the farthest splat has key 0.
+    np.subtract(far, depth, out=depth)
+    depth *= np.float32(_KEYS) / max(far - near, np.float32(1e-9))
+    np.minimum(depth, np.float32(_KEYS), out=depth)
+    return np.argsort(depth.astype(np.uint16), kind="stable").astype(np.int32)
