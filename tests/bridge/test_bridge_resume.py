@@ -215,6 +215,41 @@ async def test_reconnecting_waits_for_the_bridge_and_keeps_a_conversation_withou
         assert request.temperature == pytest.approx(0.7)
 
 
+async def test_talking_in_the_terminal_goes_on_after_the_bridge_was_killed(bridge_process):
+    bridge, fakes = bridge_process
+    target = await bridge.start()
+    program = "from taoxr.cli import main; main()"
+    talking = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program, "talk", "--text", "--silent", "--target", target),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert talking.stdin
+    assert talking.stdout
+    talking.stdin.write(b"one\n")
+    assert await talking.stdout.readline() == b"You said one.\n"
+    # Killed at rest: the next line finds nobody, waits, and is asked again.
+    await bridge.end(signal.SIGKILL)
+    talking.stdin.write(b"two\n")
+    await bridge.start(target.rpartition(":")[2])
+    assert await talking.stdout.readline() == b"You said two.\n"
+    assert told(fakes) == ["one", "You said one.", "two"]
+    # Stopped in an answer: what was not heard to its end is told.
+    fakes.llm.answer = lambda prompt: LONG
+    talking.stdin.write(b"three\n")
+    await talking.stdout.readexactly(20)
+    await bridge.end(signal.SIGKILL)
+    await bridge.start(target.rpartition(":")[2])
+    fakes.llm.answer = lambda prompt: "Four."
+    talking.stdin.write(b"four\n")
+    talking.stdin.close()
+    rest, notes = await talking.communicate()
+    assert await talking.wait() == 0
+    assert rest.endswith(b"Four.\n")
+    assert notes.count(b"waiting for the bridge") == 2
+
+
 async def test_tokens_that_resume_nothing(fake_bridge):
     async with fake_bridge(resume_s=0.4) as (client, _fakes):
         async with client.converse() as conversation:

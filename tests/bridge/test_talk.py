@@ -23,10 +23,10 @@ from taoxr.client import (
     TurnMetrics,
     TurnState,
 )
-from taoxr.client.cli_talk import _Talker
 from taoxr.client.events import GoingAway, Leaving
 from taoxr.client.sound import Microphone, Speaker
 from taoxr.client.talk_view import LiveView, PlainView
+from taoxr.client.talker import Talker
 from taoxr.errors import InvalidInputError, UnavailableError
 
 pytestmark = pytest.mark.process
@@ -211,12 +211,14 @@ async def test_speaking_is_heard_answered_played_and_reported(fake_bridge):
     speaker = Speaker(library)
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
 
-    async def blocks():
-        yield np.full(1600, 3000, np.int16)
-        yield np.zeros(1600, np.int16)
-        await asyncio.Event().wait()
+    class Voice(Microphone):
+        def __init__(self) -> None:
+            pass
 
-    microphone: Any = type("Voice", (), {"__aiter__": lambda self: blocks(), "rate_hz": 16000})()
+        async def __aiter__(self):
+            yield np.full(1600, 3000, np.int16)
+            yield np.zeros(1600, np.int16)
+            await asyncio.Event().wait()
 
     async def play() -> None:
         while True:  # a device that plays in real time
@@ -234,8 +236,8 @@ async def test_speaking_is_heard_answered_played_and_reported(fake_bridge):
             await report(turn_id, played_us, underruns)
 
         conversation.report_playback = remember
-        talker = _Talker(conversation, LiveView(console), speaker)
-        async with aclosing(talker.speak(microphone)) as answers:
+        talker = Talker(Voice(), LiveView(console), speaker)
+        async with aclosing(talker.converse(conversation)) as answers:
             answer = await anext(answers)
     playing.cancel()
     seconds = sum(len(chunk.pcm) for chunk in answer.chunks) / RATE

@@ -2,12 +2,10 @@
 
 import asyncio
 import sys
-import threading
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing, suppress
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, aclosing, closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 
 import numpy as np
 import typer
@@ -18,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from taoxr.client import wav
+from taoxr.client.channel import no_answer
 from taoxr.client.cli_common import (
     Server,
     Target,
@@ -28,18 +27,15 @@ from taoxr.client.cli_common import (
     client_for,
     console,
 )
-from taoxr.client.conversation import Conversation, ConversationOptions, InputMode
-from taoxr.client.events import Event, MediaChunk, State, TurnState
+from taoxr.client.conversation import ConversationOptions, InputMode
 from taoxr.client.sound import Microphone, Speaker
 from taoxr.client.talk_view import LiveView, PlainView
+from taoxr.client.talker import Answer, Questions, Talker, recorded, typed
 from taoxr.client.tools import installed_tools
-from taoxr.errors import InvalidInputError, TaoxrError, UnavailableError
+from taoxr.errors import ConnectionLostError, InvalidInputError, UnavailableError
 from taoxr.portaudio import Device, list_devices, sound_library
 
 _RATE: Final = 16_000
-_REPORT_S: Final = 0.1
-
-View: TypeAlias = PlainView | LiveView
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", help="Converse in the terminal.")
 
@@ -56,13 +52,6 @@ class _Choices:
     sound: bool
     headphones: bool
     tools: bool
-
-
-@dataclass(slots=True)
-class _Answer:
-    """The sound of one turn."""
-
-    chunks: list[MediaChunk] = field(default_factory=list[MediaChunk])
 
 
 @app.command()
@@ -154,21 +143,34 @@ async def _talk(choices: _Choices, server: Server) -> None:
             tools=installed_tools() if choices.tools else (),
         )
         conversation = await stack.enter_async_context(client.converse(options))
-        talker = _Talker(conversation, _view(choices), speaker)
-        if microphone is not None:
-            answers = talker.speak(microphone)
-        elif choices.questions:
-            answers = talker.ask(choices.questions)
-        else:
-            answers = talker.type()
+        talker = Talker(_source(choices, microphone), _view(choices), speaker)
         turn = 0
-        async with aclosing(answers):
-            async for answer in answers:
-                turn += 1
-                if choices.save is not None and answer.chunks:
-                    pcm = np.concatenate([chunk.pcm for chunk in answer.chunks])
-                    path = choices.save / f"answer-{turn}.wav"
-                    wav.write(path, pcm, answer.chunks[0].sample_rate_hz, field="--save")
+        while True:
+            try:
+                async with aclosing(talker.converse(conversation)) as answers:
+                    async for answer in answers:
+                        turn += 1
+                        if choices.save is not None:
+                            _save(answer, choices.save / f"answer-{turn}.wav")
+                return
+            except ConnectionLostError as error:
+                if server.target is None:  # this program's own bridge, which nobody starts again
+                    raise
+                console.print(f"[yellow]notice:[/] {escape(no_answer(server.target, error))}")
+                console.print("[dim]waiting for the bridge to go on; Ctrl-C ends[/]")
+                conversation = await stack.enter_async_context(client.resume(conversation))
+
+
+def _source(choices: _Choices, microphone: Microphone | None) -> Microphone | Questions:
+    if microphone is not None:
+        return microphone
+    return recorded(choices.questions) if choices.questions else typed()
+
+
+def _save(answer: Answer, path: Path) -> None:
+    if answer.chunks:
+        pcm = np.concatenate([chunk.pcm for chunk in answer.chunks])
+        wav.write(path, pcm, answer.chunks[0].sample_rate_hz, field="--save")
 
 
 def _devices(choices: _Choices, stack: AsyncExitStack) -> tuple[Microphone | None, Speaker | None]:
@@ -217,142 +219,7 @@ def _use(channels: int, *, default: bool) -> str:
     return ("yes (default)" if default else "yes") if channels else ""
 
 
-def _view(choices: _Choices) -> View:
+def _view(choices: _Choices) -> PlainView | LiveView:
     if sys.stdout.isatty() and console.is_terminal:
         return LiveView(Console(highlight=False))
     return PlainView(console, metrics=choices.metrics)
-
-
-class _Talker:
-    """Asks in one of three ways; each yields the answers as they end.
-
-    Args:
-        conversation: A running one.
-        view: Shows what happens.
-        speaker: Plays the answers, if any.
-    """
-
-    def __init__(self, conversation: Conversation, view: View, speaker: Speaker | None) -> None:
-        self._conversation = conversation
-        self._view = view
-        self._speaker = speaker
-        self._played_turn = ""
-
-    async def ask(self, questions: list[NDArray[np.int16]]) -> AsyncGenerator[_Answer]:
-        """Asks with recordings at `_RATE`."""
-        async with aclosing(aiter(self._conversation)) as events:
-            for question in questions:
-                await self._conversation.send_audio(question)
-                await self._conversation.end_of_user_turn()
-                with self._view:
-                    answer = await self._follow(events)
-                yield answer
-
-    async def type(self) -> AsyncGenerator[_Answer]:
-        """Asks with the lines of stdin."""
-        lines = _typed_lines()
-        if sys.stdin.isatty():
-            console.print("[dim]type and press Enter; Ctrl-D ends[/]")
-        async with aclosing(aiter(self._conversation)) as events:
-            _prompt()
-            while (line := await lines.get()) is not None:
-                if line.strip():
-                    await self._conversation.send_text(line)
-                    with self._view:
-                        answer = await self._follow(events)
-                    yield answer
-                _prompt()
-
-    async def speak(self, microphone: Microphone) -> AsyncGenerator[_Answer]:
-        """Sends what the microphone hears, until somebody ends it."""
-        listening = asyncio.create_task(self._listen(microphone))
-        try:
-            with self._view:
-                async with aclosing(aiter(self._conversation)) as events:
-                    while True:
-                        yield await self._follow(events)
-        finally:
-            await _end(listening)
-
-    async def _listen(self, microphone: Microphone) -> None:
-        async for block in microphone:
-            await self._conversation.send_audio(block)
-
-    async def _follow(self, events: AsyncGenerator[Event]) -> _Answer:
-        """Shows and plays one turn as it comes."""
-        answer = _Answer()
-        async with self._reporting():
-            async for event in events:
-                self._view.show(event)
-                match event:
-                    case MediaChunk():
-                        self._play(event, first=not answer.chunks)
-                        answer.chunks.append(event)
-                    case TurnState(state=state) if state.ended:
-                        if self._speaker is not None and state is not State.DONE:
-                            self._speaker.stop()
-                        return answer
-                    case _:
-                        pass
-        raise UnavailableError("the bridge ended the conversation; look at its log")
-
-    def _play(self, chunk: MediaChunk, *, first: bool) -> None:
-        if self._speaker is None:
-            return
-        if first:
-            self._speaker.begin(chunk.sample_rate_hz)
-            self._played_turn = chunk.turn_id
-        self._speaker.write(chunk.pcm, chunk.end_us, last=chunk.last)
-
-    @asynccontextmanager
-    async def _reporting(self) -> AsyncGenerator[None]:
-        """Tells the bridge what was heard, so that it knows where an interruption cuts the answer."""
-        if self._speaker is None:
-            yield
-            return
-        reporting = asyncio.create_task(self._report(self._speaker))
-        try:
-            yield
-        finally:
-            await _end(reporting)
-
-    async def _report(self, speaker: Speaker) -> None:
-        before = speaker.heard_us
-        while True:
-            await asyncio.sleep(_REPORT_S)
-            heard_us = speaker.heard_us
-            if heard_us != before:
-                before = heard_us
-                await self._conversation.report_playback(self._played_turn, heard_us)
-
-
-async def _end(task: asyncio.Task[None]) -> None:
-    """Cancels a task that only serves another; a failure of the conversation is that one's to tell."""
-    task.cancel()
-    with suppress(asyncio.CancelledError, TaoxrError):
-        await task
-
-
-def _prompt() -> None:
-    if sys.stdin.isatty():
-        console.print("[bold]>[/] ", end="")
-
-
-def _typed_lines() -> asyncio.Queue[str | None]:
-    """Lines of stdin as they are typed, and None at the end.
-
-    Read by a daemon thread, since nothing can interrupt the reading: Ctrl-C would wait for Enter.
-    """
-    lines: asyncio.Queue[str | None] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    stdin = sys.stdin  # as it is now: tests replace it
-
-    def read() -> None:
-        # RuntimeError: the loop has ended, and with it the conversation.
-        with suppress(RuntimeError):
-            for line in stdin:
-                loop.call_soon_threadsafe(lines.put_nowait, line.rstrip("\n"))
-            loop.call_soon_threadsafe(lines.put_nowait, None)
-
-    threading.Thread(target=read, name="typed-lines", daemon=True).start()
-    return lines
