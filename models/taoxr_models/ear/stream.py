@@ -7,6 +7,9 @@ puts it on a gRPC stream. The work of the recogniser comes in steps (`EarStream.
 * *spare* steps make partials, and a *guess*: when it has been silent for a moment, the piece is recognised
   before its end is certain, so that the final text is there the moment it is. They run when no audio waits.
 
+A pause makes the newest partial *stable* at once, since often it has all the words already: whoever prepares an
+answer need not wait for the guess, which confirms or replaces it.
+
 Recognitions of one piece help each other. What two partials in a row agree on, but for the newest words, is
 certain: it is shown as such and never taken back, because every later recognition begins with it (local
 agreement, Liu et al., "Low-latency sequence-to-sequence speech recognition and translation by partial
@@ -46,7 +49,8 @@ MIN_ENDPOINT_MS: Final = 200
 MAX_ENDPOINT_MS: Final = 5000
 
 _PIECE_SILENCE_S: Final = 0.5
-_PAUSE_FRAMES: Final = 2
+# Of 200 gaps in the speech of 16 minutes of recordings, 14 were no longer than one frame.
+_PAUSE_FRAMES: Final = 1
 _CONFIRM_FRAMES: Final = 3
 # With the detector's delay a quarter of a second after the onset; most clicks and coughs are shorter.
 _SUSTAIN_FRAMES: Final = 7
@@ -323,6 +327,8 @@ class EarStream:
                 self._guess = self._spare = self._job(*self._span(start, end))
                 self._guess.stable = True
                 self._next_partial = self._analysed + _PARTIAL_EVERY
+                if self._told[0]:
+                    yield self._partial(self._told[0], 0, stable=True)
             case segmenter.PieceEnded(start, end, cut):
                 self._end_piece(start, end, cut)
                 if not cut:
@@ -352,6 +358,7 @@ class EarStream:
             job = guess if guess is not None and same else self._job(first, last)
             self._required.append(_Piece(self._utterance, job))
         self._newest = self._certain = ()
+        self._told = ("", False)
         self._floor = last if cut else end * FRAME
         self._next_partial = self._analysed + _PARTIAL_EVERY
 
@@ -359,7 +366,6 @@ class EarStream:
         end = self._utterance.end if self._utterance.start is not None else self._analysed
         self._required.append(_Final(self._utterance, end))
         self._utterance = _Utterance(self._analysed)
-        self._told = ("", False)
 
     def _plan_partial(self) -> None:
         start = self._segmenter.piece_start

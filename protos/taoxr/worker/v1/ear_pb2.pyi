@@ -299,7 +299,10 @@ class Utterance(_message.Message):
     compute_us: _builtins.int
     """Time the recogniser took for this result, in microseconds."""
     is_stable: _builtins.bool
-    """Of a partial: it was made after a short silence, and becomes the final one unless the user goes on."""
+    """Of a partial: after a moment of silence, this may be all that the user says. At first it is the newest
+    partial; what is recognised up to the silence comes as another one if it differs, and becomes the final
+    text unless the user goes on.
+    """
     certain_text: _builtins.str
     """What later transcripts of the utterance, the final one included, are certain to begin with."""
     language: _builtins.str
