@@ -1,10 +1,11 @@
-"""OpenGL against the float64 reference, 256x256: at least 40 dB in each of the four channels."""
+"""OpenGL against the float64 reference, 256x256: at least 45 dB in each of the four channels."""
 
 import functools
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from tests.runtime.pictures import MIN_PSNR, RASTERIZERS, cloud, psnr
 
 from taoxr_runtime.render import (
     OffscreenRenderer,
@@ -14,14 +15,8 @@ from taoxr_runtime.render import (
     perspective_from_angles,
     reference,
 )
-from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.parity
-
-MIN_PSNR = 40.0
-
-
-RASTERIZERS = {"quads": ("quads", "auto"), "tiles": ("tiles", "cpu"), "compute tiles": ("tiles", "gpu")}
 
 
 @pytest.fixture(scope="module", params=RASTERIZERS)
@@ -36,41 +31,10 @@ def expected_of(name: str) -> np.ndarray:
     return reference.render(*CASES[name])
 
 
-def cloud(
-    count: int = 3000,
-    sigmas: tuple[float, float] = (0.003, 0.05),
-    opacities: tuple[float, float] = (0.05, 1.0),
-    thin: float | None = None,
-    flat: float | None = None,
-    seed: int = 0,
-) -> Splats:
-    """Random ellipsoids in a box of 1 m; ``thin`` sets the two short axes, ``flat`` the short one."""
-    rng = np.random.default_rng(seed)
-    axes = np.linalg.qr(rng.normal(size=(count, 3, 3)))[0]
-    sigma = np.exp(rng.uniform(*np.log(sigmas), (count, 3)))
-    if thin is not None:
-        sigma[:, 1:] = thin
-    if flat is not None:
-        sigma[:, 2] = flat
-    world = (axes * sigma[:, None, :] ** 2) @ axes.transpose(0, 2, 1)
-    return Splats(
-        rng.uniform(-0.5, 0.5, (count, 3)).astype(np.float32),
-        world[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]].astype(np.float32),
-        rng.uniform(*opacities, count).astype(np.float32),
-        rng.uniform(0, 1, (count, 3)).astype(np.float32),
-    )
-
-
 def view(eye=(0.3, 0.2, 1.5), target=(0, 0, 0), roll=0.0, projection=None) -> View:
     return View(
         look_at(eye, target, roll=roll), perspective(0.9, 1.0) if projection is None else projection, 256, 256
     )
-
-
-def psnr(image: np.ndarray, expected: np.ndarray) -> float:
-    """Of the worst channel, in dB."""
-    squared = np.square(image / 255.0 - expected).mean(axis=(0, 1))
-    return float(-10 * np.log10(max(squared.max(), 1e-12)))
 
 
 CASES = {
@@ -83,8 +47,8 @@ CASES = {
     "opaque": (cloud(1500, (0.01, 0.05), (1.0, 1.0)), view()),
     "invisible": (cloud(500, opacities=(0.0, 0.0)), view()),
     "under the cut-off": (cloud(500, opacities=(0.0, 1 / 255)), view()),
-    "large": (cloud(300, (0.2, 0.8), (0.05, 0.5)), view()),
-    "centres outside the picture": (cloud(1500, (0.03, 0.1)), view(projection=perspective(0.3, 1.0))),
+    "large": (cloud(150, (0.2, 0.8), (0.05, 0.5)), view()),
+    "centres outside the picture": (cloud(700, (0.03, 0.1)), view(projection=perspective(0.3, 1.0))),
     "head roll": (cloud(seed=3), view(roll=0.7)),
     "asymmetric": (cloud(seed=4), view(projection=perspective_from_angles(-0.9, 0.3, 0.6, -0.85))),
     "straight ahead outside": (cloud(seed=5), view(projection=perspective_from_angles(0.05, 0.5, 0.6, 0.1))),
@@ -99,7 +63,8 @@ def test_agrees_with_the_reference(name: str, renderer: OffscreenRenderer) -> No
     splats, eye = CASES[name]
     expected = expected_of(name)
     figure = psnr(renderer.render(splats, [eye])[0], expected)
-    assert figure >= MIN_PSNR
+    # Eight bits round after each splat that the hardware blends; a finer canvas does not, see below.
+    assert figure >= (40 if (name, renderer.rasterizer) == ("faint layers", "quads") else MIN_PSNR)
 
 
 def test_finer_target_rounds_less() -> None:
@@ -108,6 +73,7 @@ def test_finer_target_rounds_less() -> None:
     with OffscreenRenderer("rgba8", "quads") as coarse, OffscreenRenderer("rgba16f", "quads") as fine:
         figures = [psnr(opened.render(splats, [eye])[0], expected) for opened in (coarse, fine)]
     assert figures[1] > figures[0] + 4
+    assert figures[1] >= MIN_PSNR
 
 
 def test_splats_cover_backgrounds_as_premultiplied_colours_do(renderer: OffscreenRenderer) -> None:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -23,8 +22,8 @@ from taoxr_runtime.splat_files.errors import SplatFileError
 from taoxr_runtime.splat_files.rows import Rows, exp, sigmoid
 
 TIMEOUT_S: Final = 300
-_MEMORY_BYTES: Final = 4 << 30
-_ARRAYS: Final = {"positions": 3, "rotations": 4, "scales": 3, "alphas": 1, "colors": 3, "sh": 0}
+_CHILD: Final = Path(__file__).with_name("packed_child.py")
+_WIDTHS: Final = {"positions": 3, "rotations": 4, "scales": 3, "alphas": 1, "colors": 3}
 
 
 def read(path: Path, form: str) -> Rows:
@@ -42,7 +41,8 @@ def read(path: Path, form: str) -> Rows:
         raise UnavailableError(f"reading {form} files needs gaussforge: pip install 'taoxr[splats]'")
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.npz"
-        command = [sys.executable, "-m", __name__, str(path.absolute()), form, str(result)]
+        # Not as a module of this package, whose other imports the child has no use for.
+        command = [sys.executable, "-P", str(_CHILD), str(path.absolute()), form, str(result)]
         try:
             done = subprocess.run(
                 command,
@@ -73,8 +73,8 @@ def _reason(printed: str) -> str:
 
 def _rows(arrays: dict[str, NDArray[Any]], name: str) -> Rows:
     count = int(arrays["count"])
-    for key, width in _ARRAYS.items():
-        if width and arrays[key].size != count * width:
+    for key, width in _WIDTHS.items():
+        if arrays[key].size != count * width:
             raise SplatFileError(name, f"has {arrays[key].size} numbers of {key} for {count} splats")
     if not count or arrays["sh"].size not in [count * 3 * n for n in (0, 3, 8, 15)]:
         found = f"{count} splats with {arrays['sh'].size} numbers of harmonics"
@@ -88,26 +88,3 @@ def _rows(arrays: dict[str, NDArray[Any]], name: str) -> Rows:
         np.concatenate([constant, higher], axis=1),
         bool(arrays["antialiased"]),
     )
-
-
-def _child(path: str, form: str, result: str) -> None:
-    """The child: reads the file and writes its arrays, or prints why not."""
-    gaussforge: Any = import_module("gaussforge")
-
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-    read: dict[str, Any] = gaussforge.GaussForge().read(Path(path).read_bytes(), form)
-    if "error" in read:
-        sys.stderr.write(f"\n{read['error']}\n")
-        sys.exit(1)
-    found: dict[str, Any] = read["data"]
-    arrays: dict[str, NDArray[Any]] = {key: np.frombuffer(found[key], np.float32) for key in _ARRAYS}
-    arrays["count"] = np.array(found["numPoints"])
-    arrays["antialiased"] = np.array(bool(found["meta"].get("antialiased", False)))
-    np.savez(result, allow_pickle=False, **arrays)
-
-
-if __name__ == "__main__":
-    _child(*sys.argv[1:])

@@ -99,6 +99,8 @@ def read(data: bytes, head: Header) -> Rows:
         offset += element.size
     else:
         raise SplatFileError("vertex", "is missing: the file has no such element")
+    if not element.count:
+        raise SplatFileError("vertex", "has no rows: the file holds no splats")
     table = np.frombuffer(data, element.row, element.count, offset)
     names = element.row.names or ()
     rest = [name for name in names if name.startswith("f_rest_")]
