@@ -30,8 +30,9 @@ _CHUNK_US: Final = 8 * _STEP_US
 _BYTES: Final = 2
 # Silence left at the end of a clause that was cut in the middle of a sentence.
 _JOIN_US: Final = 40_000
-# Audio around a span that its frames depend on (loudness), in whole steps.
-_CONTEXT_US: Final = 5 * _STEP_US
+# Audio before and after a span that its frames depend on (pitch and loudness), in whole steps.
+_BEFORE_US: Final = 50 * _STEP_US
+_AFTER_US: Final = 5 * _STEP_US
 # Enough for coarticulation to cross the join of two clauses.
 _PREVIOUS_PHONEMES: Final = 6
 
@@ -238,22 +239,27 @@ async def _speak(index: int, text: str, voice: Voice) -> AsyncGenerator[Voiced]:
 async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, stages: Stages) -> None:
     """Stage: gives each clause its place on the media clock and its frames, and cuts it into chunks.
 
+    Where the face hears the voice itself, a clause waits until all of its audio is there.
+
     Marks "a2bs_first_frames" and "total".
     """
     start_us, done_us, pcm = 0, 0, b""
     previous: Sequence[common_pb2.PhonemeTiming] = ()
     mood: Sequence[float] = ()  # at the end of the clause before
     mood_after: Sequence[float] = ()
+    whole_clauses = (await calls.describe_rig(voice.a2bs, voice.wait_s)).whole_clauses
     async for part in voiced:
         if part.begins:
             done_us, pcm = 0, b""
         pcm += part.pcm
         there_us = duration(pcm, voice.sample_rate_hz)
-        until_us = there_us if part.ends else max(0, there_us - _CONTEXT_US) // _CHUNK_US * _CHUNK_US
+        until_us = there_us if part.ends else max(0, there_us - _AFTER_US) // _CHUNK_US * _CHUNK_US
+        if whole_clauses and not part.ends:
+            until_us = 0
         phonemes = [shifted(p, start_us) for p in part.clause.phonemes]
         clause = SpokenClause(part.clause.text, start_us, start_us + part.clause.duration_us, phonemes)
         if until_us > done_us:
-            context_us = max(0, done_us - _CONTEXT_US)
+            context_us = max(0, done_us - _BEFORE_US)
             request = a2bs_pb2.AnimatePhonemesRequest(
                 phonemes=part.clause.phonemes,
                 pcm=_cut_out(pcm, context_us, there_us, voice.sample_rate_hz),
@@ -265,7 +271,7 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
                 text=part.clause.text,
                 mood_before=mood,
                 start_us=done_us,
-                end_us=until_us,
+                end_us=0 if whole_clauses else until_us,
             )
             reply = await calls.animate_phonemes(voice.a2bs, request, voice.wait_s)
             stages.mark("a2bs_first_frames")

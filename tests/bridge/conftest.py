@@ -156,18 +156,26 @@ def grid(start_us: int, end_us: int, frame_rate: float) -> list[common_pb2.Frame
 class FakeA2bs(a2bs_pb2_grpc.A2bsServiceServicer):
     """Frames of constant weights on the grid."""
 
+    def __init__(self) -> None:
+        self.whole_clauses = False
+        self.asked = 0  # for how many spans
+
     async def DescribeRig(self, request: Any, context: Any) -> a2bs_pb2.DescribeRigResponse:  # noqa: N802
         rig = common_pb2.RigDescription(space=arkit.SPACE, blendshape_names=arkit.NAMES, frame_rate=30)
-        return a2bs_pb2.DescribeRigResponse(rig=rig)
+        return a2bs_pb2.DescribeRigResponse(rig=rig, whole_clauses=self.whole_clauses)
 
     async def AnimatePhonemes(  # noqa: N802  the rpc's name
         self, request: a2bs_pb2.AnimatePhonemesRequest, context: Any
     ) -> a2bs_pb2.AnimatePhonemesResponse:
+        self.asked += 1
         audio_end_us = request.pcm_start_us + len(request.pcm) // 2 * 1_000_000 // request.sample_rate_hz
         length_us = request.phonemes[-1].end_us
+        if self.whole_clauses:
+            assert request.start_us == request.end_us == request.pcm_start_us == 0
+            request.end_us = length_us
         # The span is inside the clause, and so is its audio, with what is around it.
         assert 0 <= request.start_us < request.end_us <= length_us
-        assert request.pcm_start_us == max(0, request.start_us - 100_000)
+        assert request.pcm_start_us == max(0, request.start_us - 1_000_000)
         assert min(length_us, request.end_us + 100_000) <= audio_end_us <= length_us
         start, end = (request.clock_offset_us + us for us in (request.start_us, request.end_us))
         return a2bs_pb2.AnimatePhonemesResponse(frames=grid(start, end, request.frame_rate))

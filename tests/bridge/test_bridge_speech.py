@@ -198,6 +198,18 @@ async def test_speed_seed_and_speaker_reach_the_voice(fake_bridge):
     assert fakes.tts.styles[:3] == [(1.5, 7, "Eve"), (0.75, 2**32 - 1, "1"), (1.25, 3, "Bob")]
 
 
+async def test_a_face_that_hears_the_voice_gets_whole_clauses(fake_bridge):
+    async with fake_bridge() as (client, fakes):
+        fakes.tts.piece = 2000
+        piecewise = await client.say(TEXT)
+        spans, fakes.a2bs.asked, fakes.a2bs.whole_clauses = fakes.a2bs.asked, 0, True
+        whole = await client.say(TEXT)
+    np.testing.assert_array_equal(whole.face.times_us, piecewise.face.times_us)
+    np.testing.assert_array_equal(whole.face.weights, piecewise.face.weights)
+    np.testing.assert_array_equal(whole.pcm, piecewise.pcm)
+    assert fakes.a2bs.asked == len(fakes.tts.texts) // 2 < spans
+
+
 async def test_an_unknown_speaker_is_refused_before_anything_is_said(fake_bridge):
     async with fake_bridge() as (client, fakes):
         for call in (client.say, client.synthesize):

@@ -184,7 +184,7 @@ def test_spans_are_what_the_clause_has_there(first, second, seed, steps, frame_r
     ends = [e for e in np.cumsum(steps) * 20_000 if e < length_us]
     parts: list[Track] = []
     for begin, end in itertools.pairwise([0, *map(int, ends), length_us]):
-        at = max(0, begin - 100_000)
+        at = max(0, begin - 1_000_000)
         part = animate_phonemes(
             two,
             pcm[at * RATE // 1_000_000 : (end + 100_000) * RATE // 1_000_000],

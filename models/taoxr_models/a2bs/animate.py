@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr.arkit import INDEX
 from taoxr.errors import InvalidInputError
 from taoxr_models.a2bs.coarticulation import RESTING_S, Curve, brow_curve, control_curves
 from taoxr_models.a2bs.phonemes import Phoneme, Segment, segments
-from taoxr_models.a2bs.rig import arkit_weights
+from taoxr_models.a2bs.prosody import brow_gain
+from taoxr_models.a2bs.rig import arkit_weights, raise_brows
 
 DEFAULT_FRAME_RATE: Final = 30.0
 MIN_FRAME_RATE: Final = 12.0
@@ -28,8 +28,7 @@ _GAIN_RANGE: Final = (0.8, 1.15)
 _GAIN_EXPONENT: Final = 0.3
 _ENVELOPE_S: Final = 0.06
 CONTEXT_S: Final = 0.1
-"""Audio around a moment that tells how loud it is: the envelope, and a block of 10 ms on both sides."""
-_BROW: Final = INDEX["browInnerUp"]
+"""Audio after a moment that tells how loud and high it is: the envelope, and a block of 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,8 @@ def animate_phonemes(
 
     Args:
         phonemes: The clause's phonemes, times in seconds from its start.
-        pcm: [n] audio, for loudness: the clause, or the span with `CONTEXT_S` around it. When there are no
-            phonemes, it tells the length.
+        pcm: [n] audio, for loudness and pitch: the clause, or the span with `prosody.CONTEXT_S` before it
+            and `CONTEXT_S` after it. When there are no phonemes, it tells the length.
         sample_rate_hz: Rate of `pcm`.
         frame_rate: Frames per second.
         clock_offset_us: Time of the clause's start on the media clock.
@@ -108,10 +107,12 @@ def animate_phonemes(
     times = np.asarray((times_us - clock_offset_us) * 1e-6, dtype=np.float64)
     before = _ending_at_zero(segments(previous, "previous"))
     clause = segments(phonemes)
-    gain = loudness_gain(pcm, sample_rate_hz, times, seconds, pcm_start_us * 1e-6)
+    pcm_start = pcm_start_us * 1e-6
+    jaw = loudness_gain(pcm, sample_rate_hz, times, seconds, pcm_start)
+    brows = 1.0 + _inside(times, seconds) * (brow_gain(pcm, sample_rate_hz, times, pcm_start) - 1.0)
     dwell = min(2.0 / frame_rate, 0.09)
-    joint = _weights([*before, *_reachable(clause, before, dwell)], times, gain, dwell)
-    alone = _weights(before, times, 1.0, dwell)
+    joint = _weights([*before, *_reachable(clause, before, dwell)], times, jaw, brows, dwell)
+    alone = _weights(before, times, 1.0, 1.0, dwell)
     x = np.clip(times / JOIN_S, 0.0, 1.0)
     taken_over = (x * x * (3.0 - 2.0 * x))[:, None]
     weights = alone + taken_over * (joint - alone)
@@ -124,7 +125,7 @@ def loudness_gain(
     """Scale of the jaw from loudness, against the level of our own voice.
 
     Args:
-        pcm: [n] audio with `CONTEXT_S` before and after the times, as far as the clause goes.
+        pcm: [n] audio with `CONTEXT_S` before and after the times at least, as far as the clause goes.
         sample_rate_hz: Its rate.
         times: [n] seconds from the start of the clause.
         seconds: Length of the clause.
@@ -147,13 +148,19 @@ def loudness_gain(
     window = np.hanning(2 * round(_ENVELOPE_S * 100) + 1)
     gain = np.convolve(np.pad(gain, len(window) // 2, mode="edge"), window / window.sum(), mode="valid")
     at = np.interp(times, (first + np.arange(blocks) + 0.5) * hop / sample_rate_hz, gain)
-    edge = np.clip(np.minimum(times, seconds - times) / JOIN_S, 0.0, 1.0)
-    return 1.0 + edge * (at - 1.0)
+    return 1.0 + _inside(times, seconds) * (at - 1.0)
 
 
-def _weights(row: Sequence[Segment], times: Curve, gain: Curve | float, dwell: float) -> Curve:
-    weights = arkit_weights(control_curves(row, times, jaw_gain=gain, dwell=dwell))
-    weights[:, _BROW] = brow_curve(row, times)
+def _inside(times: Curve, seconds: float) -> Curve:
+    """0 at both ends of a clause, 1 within; so what is scaled by it joins."""
+    return np.clip(np.minimum(times, seconds - times) / JOIN_S, 0.0, 1.0)
+
+
+def _weights(
+    row: Sequence[Segment], times: Curve, jaw: Curve | float, brows: Curve | float, dwell: float
+) -> Curve:
+    weights = arkit_weights(control_curves(row, times, jaw_gain=jaw, dwell=dwell))
+    raise_brows(weights, brows * brow_curve(row, times))
     return weights
 
 

@@ -16,7 +16,7 @@ from taoxr_models.a2bs.articulation import BY_NAME, CONTROL_INDEX, CONTROLS, SIL
 from taoxr_models.a2bs.coarticulation import target_vector
 from taoxr_models.a2bs.listener import HOP_FRAMES, LOOK_AHEAD, Heard, Listener
 from taoxr_models.a2bs.network import FRAME, FRAME_S
-from taoxr_models.a2bs.rig import arkit_weights
+from taoxr_models.a2bs.rig import arkit_weights, raise_brows
 from taoxr_models.dsp.resample import RATE, To16k
 
 Rows = NDArray[np.float64]
@@ -94,7 +94,7 @@ class AudioAnimator:
         for k in range(smoothed.shape[1]):
             rows[:, k] = np.interp(times_us * 1e-6, at, smoothed[:, k])
         weights = arkit_weights(rows[:, :-1])
-        weights[:, INDEX["browInnerUp"]] = rows[:, -1]
+        raise_brows(weights, rows[:, -1])
         done = max(0, int(until / FRAME_S) - 1 - _REACH - self._first)
         self._rows = self._rows[done:]
         self._first += done

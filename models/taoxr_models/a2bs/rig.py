@@ -12,6 +12,7 @@ _SIDED: Final = ("mouthSmile", "mouthStretch", "mouthLowerDown", "mouthUpperUp",
 _JAW: Final = CONTROL_INDEX["jawOpen"]
 _CLOSE: Final = CONTROL_INDEX["lipClose"]
 _TONGUE: Final = CONTROL_INDEX["tongueOut"]
+_OUTER_BROW: Final = 0.6
 
 # How far each weight parts the lips at their middle, in units of jawOpen at 1 (34 mm), measured on the
 # default avatar; those under 0.03 are left out.
@@ -69,6 +70,16 @@ def arkit_weights(controls: NDArray[np.float64]) -> NDArray[np.float64]:
     parted = controls[:, _JAW] - close
     weights[:, INDEX["tongueOut"]] = np.minimum(controls[:, _TONGUE], 2.0 * parted)
     return np.clip(weights, 0.0, 1.0)
+
+
+def raise_brows(weights: NDArray[np.float64] | NDArray[np.float32], lift: NDArray[np.float64]) -> None:
+    """Sets the weights [n, 52] of brows that are raised by `lift`, [n] in [0, 1].
+
+    All of the brows, as in emphasis; inner brows alone look sad.
+    """
+    weights[:, INDEX["browInnerUp"]] = lift
+    for side in ("Left", "Right"):
+        weights[:, INDEX[f"browOuterUp{side}"]] = _OUTER_BROW * lift
 
 
 def lip_gap(weights: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -99,7 +99,7 @@ class A2bsRole(a2bs_pb2_grpc.A2bsServiceServicer):
                 frame_rate=DEFAULT_FRAME_RATE,
                 provisional=False,
             )
-            return DescribeRigResponse(rig=rig)
+            return DescribeRigResponse(rig=rig, whole_clauses=True)
         rig = RigDescription(
             space=SPACE, blendshape_names=NAMES, frame_rate=DEFAULT_FRAME_RATE, provisional=False
         )
@@ -192,15 +192,12 @@ def _animate_sound(model: UniTalker, face: Face, request: AnimatePhonemesRequest
         raise InvalidInputError(
             "pcm", f"{len(pcm)} samples", f"the clause's audio, up to {_MAX_CLAUSE_S:g} s"
         )
-    begin_us = request.clock_offset_us + request.pcm_start_us
-    track = animate_clause(model, face, pcm, rate, frame_rate=frame_rate, clock_offset_us=begin_us)
-    span_us = _span(request)
-    if span_us is None:
-        return track
-    # It hears a tenth of a second on both sides, no more: normalised by span, not by clause.
-    start_us, end_us = (request.clock_offset_us + us for us in span_us)
-    inside = (track.times_us >= start_us) & (track.times_us < end_us)
-    return Track(track.times_us[inside], track.weights[inside])
+    if request.start_us or request.end_us or request.pcm_start_us:
+        span = f"{request.start_us} to {request.end_us} us"
+        raise InvalidInputError("start_us", span, "the whole clause, as DescribeRig says")
+    return animate_clause(
+        model, face, pcm, rate, frame_rate=frame_rate, clock_offset_us=request.clock_offset_us
+    )
 
 
 def _phonemes(timings: Iterable[PhonemeTiming]) -> list[Phoneme]:

@@ -88,9 +88,16 @@ async def test_the_ear_takes_a_transducer(home: Path, tmp_path: Path) -> None:
 async def animate(channel: grpc.aio.Channel) -> tuple[str, list[str], list[Frame], list[Frame]]:
     """Space, names, and the frames of one clause by both calls."""
     stub = a2bs_pb2_grpc.A2bsServiceStub(channel)
-    rig = (await stub.DescribeRig(a2bs_pb2.DescribeRigRequest())).rig
+    described = await stub.DescribeRig(a2bs_pb2.DescribeRigRequest())
+    rig = described.rig
+    assert described.whole_clauses
     pcm = (babble(3, seed=2) * 32767).astype("<i2").tobytes()
-    clause = await stub.AnimatePhonemes(a2bs_pb2.AnimatePhonemesRequest(pcm=pcm, sample_rate_hz=RATE))
+    request = a2bs_pb2.AnimatePhonemesRequest(pcm=pcm, sample_rate_hz=RATE)
+    clause = await stub.AnimatePhonemes(request)
+    request.end_us = 500_000
+    with pytest.raises(grpc.aio.AioRpcError, match="the whole clause") as refused:
+        await stub.AnimatePhonemes(request)
+    assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
 
     def requests() -> Iterator[a2bs_pb2.AnimateAudioRequest]:
         yield a2bs_pb2.AnimateAudioRequest(config=a2bs_pb2.AnimateAudioConfig(sample_rate_hz=RATE))

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from taoxr.v1 import common_pb2 as taoxr_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ataoxr/worker/v1/a2bs.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\"\x14\n\x12\x44\x65scribeRigRequest\"<\n\x13\x44\x65scribeRigResponse\x12%\n\x03rig\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescription\"\x9b\x02\n\x16\x41nimatePhonemesRequest\x12)\n\x08phonemes\x18\x01 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming\x12\x0b\n\x03pcm\x18\x02 \x01(\x0c\x12\x16\n\x0esample_rate_hz\x18\x03 \x01(\x05\x12\x12\n\nframe_rate\x18\x04 \x01(\x01\x12\x17\n\x0f\x63lock_offset_us\x18\x05 \x01(\x03\x12)\n\x08previous\x18\x06 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming\x12\x0c\n\x04text\x18\x07 \x01(\t\x12\x13\n\x0bmood_before\x18\x08 \x03(\x02\x12\x14\n\x0cpcm_start_us\x18\t \x01(\x03\x12\x10\n\x08start_us\x18\n \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x0b \x01(\x03\"N\n\x17\x41nimatePhonemesResponse\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame\x12\x12\n\nmood_after\x18\x02 \x03(\x02\"f\n\x13\x41nimateAudioRequest\x12\x35\n\x06\x63onfig\x18\x01 \x01(\x0b\x32#.taoxr.worker.v1.AnimateAudioConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x42\t\n\x07payload\"@\n\x12\x41nimateAudioConfig\x12\x16\n\x0esample_rate_hz\x18\x01 \x01(\x05\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"7\n\x14\x41nimateAudioResponse\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame2\xae\x02\n\x0b\x41\x32\x62sService\x12X\n\x0b\x44\x65scribeRig\x12#.taoxr.worker.v1.DescribeRigRequest\x1a$.taoxr.worker.v1.DescribeRigResponse\x12\x64\n\x0f\x41nimatePhonemes\x12\'.taoxr.worker.v1.AnimatePhonemesRequest\x1a(.taoxr.worker.v1.AnimatePhonemesResponse\x12_\n\x0c\x41nimateAudio\x12$.taoxr.worker.v1.AnimateAudioRequest\x1a%.taoxr.worker.v1.AnimateAudioResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ataoxr/worker/v1/a2bs.proto\x12\x0ftaoxr.worker.v1\x1a\x15taoxr/v1/common.proto\"\x14\n\x12\x44\x65scribeRigRequest\"S\n\x13\x44\x65scribeRigResponse\x12%\n\x03rig\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescription\x12\x15\n\rwhole_clauses\x18\x02 \x01(\x08\"\x9b\x02\n\x16\x41nimatePhonemesRequest\x12)\n\x08phonemes\x18\x01 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming\x12\x0b\n\x03pcm\x18\x02 \x01(\x0c\x12\x16\n\x0esample_rate_hz\x18\x03 \x01(\x05\x12\x12\n\nframe_rate\x18\x04 \x01(\x01\x12\x17\n\x0f\x63lock_offset_us\x18\x05 \x01(\x03\x12)\n\x08previous\x18\x06 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming\x12\x0c\n\x04text\x18\x07 \x01(\t\x12\x13\n\x0bmood_before\x18\x08 \x03(\x02\x12\x14\n\x0cpcm_start_us\x18\t \x01(\x03\x12\x10\n\x08start_us\x18\n \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x0b \x01(\x03\"N\n\x17\x41nimatePhonemesResponse\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame\x12\x12\n\nmood_after\x18\x02 \x03(\x02\"f\n\x13\x41nimateAudioRequest\x12\x35\n\x06\x63onfig\x18\x01 \x01(\x0b\x32#.taoxr.worker.v1.AnimateAudioConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x42\t\n\x07payload\"@\n\x12\x41nimateAudioConfig\x12\x16\n\x0esample_rate_hz\x18\x01 \x01(\x05\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"7\n\x14\x41nimateAudioResponse\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame2\xae\x02\n\x0b\x41\x32\x62sService\x12X\n\x0b\x44\x65scribeRig\x12#.taoxr.worker.v1.DescribeRigRequest\x1a$.taoxr.worker.v1.DescribeRigResponse\x12\x64\n\x0f\x41nimatePhonemes\x12\'.taoxr.worker.v1.AnimatePhonemesRequest\x1a(.taoxr.worker.v1.AnimatePhonemesResponse\x12_\n\x0c\x41nimateAudio\x12$.taoxr.worker.v1.AnimateAudioRequest\x1a%.taoxr.worker.v1.AnimateAudioResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,17 +35,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DESCRIBERIGREQUEST']._serialized_start=70
   _globals['_DESCRIBERIGREQUEST']._serialized_end=90
   _globals['_DESCRIBERIGRESPONSE']._serialized_start=92
-  _globals['_DESCRIBERIGRESPONSE']._serialized_end=152
-  _globals['_ANIMATEPHONEMESREQUEST']._serialized_start=155
-  _globals['_ANIMATEPHONEMESREQUEST']._serialized_end=438
-  _globals['_ANIMATEPHONEMESRESPONSE']._serialized_start=440
-  _globals['_ANIMATEPHONEMESRESPONSE']._serialized_end=518
-  _globals['_ANIMATEAUDIOREQUEST']._serialized_start=520
-  _globals['_ANIMATEAUDIOREQUEST']._serialized_end=622
-  _globals['_ANIMATEAUDIOCONFIG']._serialized_start=624
-  _globals['_ANIMATEAUDIOCONFIG']._serialized_end=688
-  _globals['_ANIMATEAUDIORESPONSE']._serialized_start=690
-  _globals['_ANIMATEAUDIORESPONSE']._serialized_end=745
-  _globals['_A2BSSERVICE']._serialized_start=748
-  _globals['_A2BSSERVICE']._serialized_end=1050
+  _globals['_DESCRIBERIGRESPONSE']._serialized_end=175
+  _globals['_ANIMATEPHONEMESREQUEST']._serialized_start=178
+  _globals['_ANIMATEPHONEMESREQUEST']._serialized_end=461
+  _globals['_ANIMATEPHONEMESRESPONSE']._serialized_start=463
+  _globals['_ANIMATEPHONEMESRESPONSE']._serialized_end=541
+  _globals['_ANIMATEAUDIOREQUEST']._serialized_start=543
+  _globals['_ANIMATEAUDIOREQUEST']._serialized_end=645
+  _globals['_ANIMATEAUDIOCONFIG']._serialized_start=647
+  _globals['_ANIMATEAUDIOCONFIG']._serialized_end=711
+  _globals['_ANIMATEAUDIORESPONSE']._serialized_start=713
+  _globals['_ANIMATEAUDIORESPONSE']._serialized_end=768
+  _globals['_A2BSSERVICE']._serialized_start=771
+  _globals['_A2BSSERVICE']._serialized_end=1073
 # @@protoc_insertion_point(module_scope)

@@ -39,16 +39,20 @@ class DescribeRigResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RIG_FIELD_NUMBER: _builtins.int
+    WHOLE_CLAUSES_FIELD_NUMBER: _builtins.int
+    whole_clauses: _builtins.bool
+    """AnimatePhonemes wants clauses whole: it hears their audio, and spans would leave seams."""
     @_builtins.property
     def rig(self) -> _common_pb2.RigDescription: ...
     def __init__(
         self,
         *,
         rig: _common_pb2.RigDescription | None = ...,
+        whole_clauses: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rig", b"rig"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["rig", b"rig"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rig", b"rig", "whole_clauses", b"whole_clauses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -72,8 +76,8 @@ class AnimatePhonemesRequest(_message.Message):
     START_US_FIELD_NUMBER: _builtins.int
     END_US_FIELD_NUMBER: _builtins.int
     pcm: _builtins.bytes
-    """Audio for loudness (mono s16le), beginning `pcm_start_us` into the clause: the span and 0.1 s
-    before and after it, as far as the clause goes.
+    """Audio for loudness and pitch (mono s16le), beginning `pcm_start_us` into the clause: the span, 1 s
+    before and 0.1 s after it, as far as the clause goes.
     """
     sample_rate_hz: _builtins.int
     frame_rate: _builtins.float
