@@ -7,8 +7,10 @@ from typing import Any
 from taoxr.errors import InvalidInputError
 from taoxr.v1 import animation_pb2 as pb
 from taoxr.v1 import animation_pb2_grpc
+from taoxr.v1.conversation_pb2 import SessionStarted
 from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls, validation
+from taoxr_bridge.motion import body_of_text
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.speech import open_voice, start_speech
 from taoxr_bridge.stages import Stages
@@ -20,7 +22,7 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
     """Lips without a conversation."""
 
     def __init__(self, supervisor: Supervisor, settings: Settings) -> None:
-        self._tts, self._a2bs = supervisor["tts"], supervisor["a2bs"]
+        self._tts, self._a2bs, self._motion = (supervisor[role] for role in ("tts", "a2bs", "motion"))
         self._settings = settings
         self._wait_s = settings.worker_wait_s
 
@@ -53,23 +55,35 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
         """Animates a text, as fast as the client takes it."""
         validation.check_text("text", request.text)
         frame_rate = validation.frame_rate("frame_rate", request.frame_rate)
+        validation.check_tracks("tracks", request.tracks)
         voice = await open_voice(self._tts, self._a2bs, self._settings, frame_rate=frame_rate)
         rig = (await calls.describe_rig(self._a2bs, self._wait_s)).rig
         rig.frame_rate = frame_rate
-        await context.write(pb.AnimateTextResponse(started=rig))
-        clause = pb.AnimatedClause()
-        async with nursery() as tasks:
-            async for part in start_speech(tasks, request.text, voice, Stages(time.monotonic())):
-                if part.begins:
-                    clause = pb.AnimatedClause(
-                        text=part.clause.text.strip(),
-                        start_us=part.clause.start_us,
-                        end_us=part.clause.end_us,
-                        phonemes=part.clause.phonemes,
-                    )
-                clause.frames.extend(frame for chunk in part.chunks for frame in chunk.frames)
-                if part.ends and clause.end_us > clause.start_us:
-                    await context.write(pb.AnimateTextResponse(clause=clause))
+        async with body_of_text(self._motion, request.tracks, voice) as body:
+            started = SessionStarted()
+            body.describe(started)
+            await context.write(pb.AnimateTextResponse(started=rig))
+            if started.HasField("body"):
+                await context.write(pb.AnimateTextResponse(body=started.body))
+            clause = pb.AnimatedClause()
+            async with nursery() as tasks:
+                async for part in start_speech(tasks, request.text, voice, Stages(time.monotonic())):
+                    if part.begins:
+                        clause = pb.AnimatedClause(
+                            text=part.clause.text.strip(),
+                            start_us=part.clause.start_us,
+                            end_us=part.clause.end_us,
+                            phonemes=part.clause.phonemes,
+                        )
+                    for chunk in part.chunks:
+                        await body.dress(chunk)
+                        clause.frames.extend(chunk.frames)
+                        clause.body.extend(chunk.body)
+                        clause.cues.extend(chunk.cues)
+                    if part.ends and clause.end_us > clause.start_us:
+                        await context.write(pb.AnimateTextResponse(clause=clause))
+            if (rest := await body.rest()) is not None:
+                await context.write(pb.AnimateTextResponse(motion=rest))
 
 
 async def _pass_on(

@@ -262,7 +262,13 @@ async def test_a_text_is_said_with_the_same_body_every_time(fake_bridge: Callabl
         tracks = frozenset({Track.BODY, Track.CUES})
         first, again = [await client.say(ANSWER, tracks=tracks) for _ in range(2)]
         plain = await client.say(ANSWER)
+        animated = await client.animate_text(ANSWER, tracks=tracks)
+        assert (await client.animate_text(ANSWER)).bones is None
     assert first.bones is not None
+    assert animated.bones == first.bones
+    assert animated.body.rotations.tobytes() == first.body.rotations.tobytes()
+    assert animated.body.times_us.tobytes() == first.body.times_us.tobytes()
+    assert animated.cues == first.cues
     assert first.body.rotations.tobytes() == again.body.rotations.tobytes()
     assert first.cues == again.cues != ()
     length_us = len(first.pcm) * 1_000_000 // first.sample_rate_hz

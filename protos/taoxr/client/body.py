@@ -125,11 +125,9 @@ def tracks_from_proto(tracks: Iterable[pb.Track.ValueType]) -> frozenset[Track]:
     return frozenset(_TRACKS[t] for t in tracks if t in _TRACKS)
 
 
-def bones_from_proto(started: pb.SessionStarted) -> Bones | None:
+def bones_from_proto(body: body_pb2.BodyDescription) -> Bones | None:
     """What the body track moves; None without one."""
-    if not started.HasField("body"):
-        return None
-    return Bones(tuple(started.body.bone_names), started.body.frame_rate)
+    return Bones(tuple(body.bone_names), body.frame_rate) if body.bone_names else None
 
 
 def track_from_proto(frames: Sequence[body_pb2.BodyFrame]) -> BodyTrack:

@@ -1,7 +1,7 @@
 """The Python client of the bridge."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +13,23 @@ from numpy.typing import NDArray
 
 from taoxr.client import avatars, events, from_proto, speech
 from taoxr.client.avatars import Avatar, AvatarRig
-from taoxr.client.body import NO_BODY, TRACK_TO_PROTO, Track, joined
+from taoxr.client.body import (
+    NO_BODY,
+    TRACK_TO_PROTO,
+    Bones,
+    Track,
+    bones_from_proto,
+    cues_from_proto,
+    joined,
+    track_from_proto,
+)
 from taoxr.client.channel import open_channel
 from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
 from taoxr.client.conversation import Conversation, ConversationOptions
 from taoxr.client.resume import resumed
 from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
-from taoxr.v1 import animation_pb2, common_pb2, speech_pb2
+from taoxr.v1 import animation_pb2, body_pb2, common_pb2, speech_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
 from taoxr.v1.conversation_pb2_grpc import ConversationServiceStub
@@ -247,18 +256,34 @@ class Client:
             raise UnavailableError("the server ended without an answer; look at its log")
         return FaceTrack(rig, *from_proto.frames_from_proto(frames, len(rig.names)))
 
-    async def animate_text(self, text: str, *, frame_rate: float = 0.0) -> AnimatedText:
-        """The face of `text` (at most 4,000 characters) as the server's voice would speak it."""
+    async def animate_text(
+        self, text: str, *, frame_rate: float = 0.0, tracks: frozenset[Track] = frozenset()
+    ) -> AnimatedText:
+        """The face of a text as the server's voice would speak it.
+
+        Args:
+            text: What would be said; at most 4,000 characters.
+            frame_rate: Frames per second; 0 is the default of 30.
+            tracks: What is wanted beside the face.
+        """
         rig: events.Rig | None = None
+        bones: Bones | None = None
+        rest: Sequence[body_pb2.BodyFrame] = ()
         clauses: list[animation_pb2.AnimatedClause] = []
-        request = animation_pb2.AnimateTextRequest(text=text, frame_rate=frame_rate)
+        wanted = [TRACK_TO_PROTO[track] for track in sorted(tracks)]
+        request = animation_pb2.AnimateTextRequest(text=text, frame_rate=frame_rate, tracks=wanted)
         call = self._animation.AnimateText(request)
         try:
             async for response in call:
-                if response.WhichOneof("payload") == "started":
-                    rig = from_proto.rig_from_proto(response.started)
-                else:
-                    clauses.append(response.clause)
+                match response.WhichOneof("payload"):
+                    case "started":
+                        rig = from_proto.rig_from_proto(response.started)
+                    case "body":
+                        bones = bones_from_proto(response.body)
+                    case "motion":
+                        rest = response.motion.body
+                    case _:
+                        clauses.append(response.clause)
         except aio.AioRpcError as error:
             raise error_of(error) from error
         finally:
@@ -266,9 +291,14 @@ class Client:
         if rig is None:
             raise UnavailableError("the server ended without an answer; look at its log")
         frames = [frame for clause in clauses for frame in clause.frames]
-        phonemes = tuple(from_proto.phoneme_from_proto(p) for clause in clauses for p in clause.phonemes)
-        face = FaceTrack(rig, *from_proto.frames_from_proto(frames, len(rig.names)))
-        return AnimatedText(face, phonemes, max((clause.end_us for clause in clauses), default=0))
+        return AnimatedText(
+            FaceTrack(rig, *from_proto.frames_from_proto(frames, len(rig.names))),
+            tuple(from_proto.phoneme_from_proto(p) for clause in clauses for p in clause.phonemes),
+            max((clause.end_us for clause in clauses), default=0),
+            bones,
+            track_from_proto([*(frame for clause in clauses for frame in clause.body), *rest]),
+            tuple(cue for clause in clauses for cue in cues_from_proto(clause.cues)),
+        )
 
     async def synthesize(
         self, text: str, *, speed: float = 0.0, seed: int = 0, speaker: str = ""

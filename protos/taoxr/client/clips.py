@@ -70,8 +70,14 @@ class AnimatedText:
         face: Frames, since the start of the text.
         phonemes: Phonemes on the same clock.
         duration_us: Length of the speech in microseconds.
+        bones: What `body` moves; None unless `Track.BODY` was asked for.
+        body: Poses on the same clock, going on after the speech until the body is at rest.
+        cues: What `Track.CUES` brought, on the same clock.
     """
 
     face: FaceTrack
     phonemes: tuple[Phoneme, ...]
     duration_us: int
+    bones: Bones | None = None
+    body: BodyTrack = NO_BODY
+    cues: tuple[Cue, ...] = ()

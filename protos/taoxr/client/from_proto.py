@@ -121,7 +121,7 @@ def session_from_proto(started: pb.SessionStarted, *, seq: int = 0, epoch: int =
         started.resume_token, started.resume_window_us, started.resumed,
         lost and LostTurn(lost.turn_id, lost.user_text, lost.heard_text), started.idle_timeout_us,
         frozenset(_CAPABILITIES[c] for c in started.capabilities if c in _CAPABILITIES),
-        bodies.tracks_from_proto(started.tracks) | {bodies.Track.FACE}, bodies.bones_from_proto(started),
+        bodies.tracks_from_proto(started.tracks) | {bodies.Track.FACE}, bodies.bones_from_proto(started.body),
     )  # fmt: skip
 
 

@@ -229,9 +229,11 @@ class Client:
         """Lips for any voice."""
         return self._portal.run(self._client.animate_audio(pcm, sample_rate_hz, frame_rate=frame_rate))
 
-    def animate_text(self, text: str, *, frame_rate: float = 0.0) -> aclient.AnimatedText:
+    def animate_text(
+        self, text: str, *, frame_rate: float = 0.0, tracks: frozenset[aclient.Track] = frozenset()
+    ) -> aclient.AnimatedText:
         """Lips for `text` in the server's voice, without the audio."""
-        return self._portal.run(self._client.animate_text(text, frame_rate=frame_rate))
+        return self._portal.run(self._client.animate_text(text, frame_rate=frame_rate, tracks=tracks))
 
     def synthesize(self, text: str, *, speed: float = 0.0) -> aclient.SpokenText:
         """Speaks `text` without a face."""

@@ -22,30 +22,32 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from taoxr.v1 import body_pb2 as taoxr_dot_v1_dot_body__pb2
 from taoxr.v1 import common_pb2 as taoxr_dot_v1_dot_common__pb2
+from taoxr.v1 import conversation_pb2 as taoxr_dot_v1_dot_conversation__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18taoxr/v1/animation.proto\x12\x08taoxr.v1\x1a\x15taoxr/v1/common.proto\"_\n\x13\x41nimateAudioRequest\x12.\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1c.taoxr.v1.AnimateAudioConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x42\t\n\x07payload\"N\n\x12\x41nimateAudioConfig\x12$\n\x05\x61udio\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormat\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"v\n\x14\x41nimateAudioResponse\x12+\n\x07started\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescriptionH\x00\x12&\n\x06\x66rames\x18\x02 \x01(\x0b\x32\x14.taoxr.v1.FrameBatchH\x00\x42\t\n\x07payload\"-\n\nFrameBatch\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame\"6\n\x12\x41nimateTextRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"y\n\x13\x41nimateTextResponse\x12+\n\x07started\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescriptionH\x00\x12*\n\x06\x63lause\x18\x02 \x01(\x0b\x32\x18.taoxr.v1.AnimatedClauseH\x00\x42\t\n\x07payload\"\x8c\x01\n\x0e\x41nimatedClause\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08start_us\x18\x02 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x03 \x01(\x03\x12\x1f\n\x06\x66rames\x18\x04 \x03(\x0b\x32\x0f.taoxr.v1.Frame\x12)\n\x08phonemes\x18\x05 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming2\xb3\x01\n\x10\x41nimationService\x12Q\n\x0c\x41nimateAudio\x12\x1d.taoxr.v1.AnimateAudioRequest\x1a\x1e.taoxr.v1.AnimateAudioResponse(\x01\x30\x01\x12L\n\x0b\x41nimateText\x12\x1c.taoxr.v1.AnimateTextRequest\x1a\x1d.taoxr.v1.AnimateTextResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18taoxr/v1/animation.proto\x12\x08taoxr.v1\x1a\x13taoxr/v1/body.proto\x1a\x15taoxr/v1/common.proto\x1a\x1btaoxr/v1/conversation.proto\"_\n\x13\x41nimateAudioRequest\x12.\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1c.taoxr.v1.AnimateAudioConfigH\x00\x12\r\n\x03pcm\x18\x02 \x01(\x0cH\x00\x42\t\n\x07payload\"N\n\x12\x41nimateAudioConfig\x12$\n\x05\x61udio\x18\x01 \x01(\x0b\x32\x15.taoxr.v1.AudioFormat\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\"v\n\x14\x41nimateAudioResponse\x12+\n\x07started\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescriptionH\x00\x12&\n\x06\x66rames\x18\x02 \x01(\x0b\x32\x14.taoxr.v1.FrameBatchH\x00\x42\t\n\x07payload\"-\n\nFrameBatch\x12\x1f\n\x06\x66rames\x18\x01 \x03(\x0b\x32\x0f.taoxr.v1.Frame\"W\n\x12\x41nimateTextRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x12\n\nframe_rate\x18\x02 \x01(\x01\x12\x1f\n\x06tracks\x18\x03 \x03(\x0e\x32\x0f.taoxr.v1.Track\"\xc8\x01\n\x13\x41nimateTextResponse\x12+\n\x07started\x18\x01 \x01(\x0b\x32\x18.taoxr.v1.RigDescriptionH\x00\x12*\n\x06\x63lause\x18\x02 \x01(\x0b\x32\x18.taoxr.v1.AnimatedClauseH\x00\x12)\n\x04\x62ody\x18\x03 \x01(\x0b\x32\x19.taoxr.v1.BodyDescriptionH\x00\x12\"\n\x06motion\x18\x04 \x01(\x0b\x32\x10.taoxr.v1.MotionH\x00\x42\t\n\x07payload\"\xcc\x01\n\x0e\x41nimatedClause\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08start_us\x18\x02 \x01(\x03\x12\x0e\n\x06\x65nd_us\x18\x03 \x01(\x03\x12\x1f\n\x06\x66rames\x18\x04 \x03(\x0b\x32\x0f.taoxr.v1.Frame\x12)\n\x08phonemes\x18\x05 \x03(\x0b\x32\x17.taoxr.v1.PhonemeTiming\x12!\n\x04\x62ody\x18\x06 \x03(\x0b\x32\x13.taoxr.v1.BodyFrame\x12\x1b\n\x04\x63ues\x18\x07 \x03(\x0b\x32\r.taoxr.v1.Cue2\xb3\x01\n\x10\x41nimationService\x12Q\n\x0c\x41nimateAudio\x12\x1d.taoxr.v1.AnimateAudioRequest\x1a\x1e.taoxr.v1.AnimateAudioResponse(\x01\x30\x01\x12L\n\x0b\x41nimateText\x12\x1c.taoxr.v1.AnimateTextRequest\x1a\x1d.taoxr.v1.AnimateTextResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'taoxr.v1.animation_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ANIMATEAUDIOREQUEST']._serialized_start=61
-  _globals['_ANIMATEAUDIOREQUEST']._serialized_end=156
-  _globals['_ANIMATEAUDIOCONFIG']._serialized_start=158
-  _globals['_ANIMATEAUDIOCONFIG']._serialized_end=236
-  _globals['_ANIMATEAUDIORESPONSE']._serialized_start=238
-  _globals['_ANIMATEAUDIORESPONSE']._serialized_end=356
-  _globals['_FRAMEBATCH']._serialized_start=358
-  _globals['_FRAMEBATCH']._serialized_end=403
-  _globals['_ANIMATETEXTREQUEST']._serialized_start=405
-  _globals['_ANIMATETEXTREQUEST']._serialized_end=459
-  _globals['_ANIMATETEXTRESPONSE']._serialized_start=461
-  _globals['_ANIMATETEXTRESPONSE']._serialized_end=582
-  _globals['_ANIMATEDCLAUSE']._serialized_start=585
-  _globals['_ANIMATEDCLAUSE']._serialized_end=725
-  _globals['_ANIMATIONSERVICE']._serialized_start=728
-  _globals['_ANIMATIONSERVICE']._serialized_end=907
+  _globals['_ANIMATEAUDIOREQUEST']._serialized_start=111
+  _globals['_ANIMATEAUDIOREQUEST']._serialized_end=206
+  _globals['_ANIMATEAUDIOCONFIG']._serialized_start=208
+  _globals['_ANIMATEAUDIOCONFIG']._serialized_end=286
+  _globals['_ANIMATEAUDIORESPONSE']._serialized_start=288
+  _globals['_ANIMATEAUDIORESPONSE']._serialized_end=406
+  _globals['_FRAMEBATCH']._serialized_start=408
+  _globals['_FRAMEBATCH']._serialized_end=453
+  _globals['_ANIMATETEXTREQUEST']._serialized_start=455
+  _globals['_ANIMATETEXTREQUEST']._serialized_end=542
+  _globals['_ANIMATETEXTRESPONSE']._serialized_start=545
+  _globals['_ANIMATETEXTRESPONSE']._serialized_end=745
+  _globals['_ANIMATEDCLAUSE']._serialized_start=748
+  _globals['_ANIMATEDCLAUSE']._serialized_end=952
+  _globals['_ANIMATIONSERVICE']._serialized_start=955
+  _globals['_ANIMATIONSERVICE']._serialized_end=1134
 # @@protoc_insertion_point(module_scope)

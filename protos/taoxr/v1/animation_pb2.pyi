@@ -7,7 +7,9 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from taoxr.v1 import body_pb2 as _body_pb2
 from taoxr.v1 import common_pb2 as _common_pb2
+from taoxr.v1 import conversation_pb2 as _conversation_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -141,19 +143,25 @@ class AnimateTextRequest(_message.Message):
 
     TEXT_FIELD_NUMBER: _builtins.int
     FRAME_RATE_FIELD_NUMBER: _builtins.int
+    TRACKS_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """1 to 4,000 characters, not only spaces."""
     frame_rate: _builtins.float
     """Frames per second, 10 to 120; 0 means 30."""
+    @_builtins.property
+    def tracks(self) -> _containers.RepeatedScalarFieldContainer[_conversation_pb2.Track.ValueType]:
+        """What is sent beside the face, which always is."""
+
     def __init__(
         self,
         *,
         text: _builtins.str = ...,
         frame_rate: _builtins.float = ...,
+        tracks: _abc.Iterable[_conversation_pb2.Track.ValueType] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame_rate", b"frame_rate", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frame_rate", b"frame_rate", "text", b"text", "tracks", b"tracks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -167,6 +175,8 @@ class AnimateTextResponse(_message.Message):
 
     STARTED_FIELD_NUMBER: _builtins.int
     CLAUSE_FIELD_NUMBER: _builtins.int
+    BODY_FIELD_NUMBER: _builtins.int
+    MOTION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> _common_pb2.RigDescription:
         """What the frames mean; the first response, and only that."""
@@ -175,17 +185,29 @@ class AnimateTextResponse(_message.Message):
     def clause(self) -> Global___AnimatedClause:
         """The next clause."""
 
+    @_builtins.property
+    def body(self) -> _body_pb2.BodyDescription:
+        """With TRACK_BODY, the second response: what the frames of the body mean."""
+
+    @_builtins.property
+    def motion(self) -> _body_pb2.Motion:
+        """With TRACK_BODY, the last response: how the body comes to rest after the text; its times go on from
+        those of the clauses.
+        """
+
     def __init__(
         self,
         *,
         started: _common_pb2.RigDescription | None = ...,
         clause: Global___AnimatedClause | None = ...,
+        body: _body_pb2.BodyDescription | None = ...,
+        motion: _body_pb2.Motion | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "payload", b"payload", "started", b"started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "clause", b"clause", "motion", b"motion", "payload", b"payload", "started", b"started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clause", b"clause", "payload", b"payload", "started", b"started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "clause", b"clause", "motion", b"motion", "payload", b"payload", "started", b"started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "clause"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["started", "clause", "body", "motion"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -202,6 +224,8 @@ class AnimatedClause(_message.Message):
     END_US_FIELD_NUMBER: _builtins.int
     FRAMES_FIELD_NUMBER: _builtins.int
     PHONEMES_FIELD_NUMBER: _builtins.int
+    BODY_FIELD_NUMBER: _builtins.int
+    CUES_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The clause as it stands in the text."""
     start_us: _builtins.int
@@ -216,6 +240,14 @@ class AnimatedClause(_message.Message):
     def phonemes(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.PhonemeTiming]:
         """In order of time, covering [start_us, end_us)."""
 
+    @_builtins.property
+    def body(self) -> _containers.RepeatedCompositeFieldContainer[_body_pb2.BodyFrame]:
+        """With TRACK_BODY: in order of time, each in [start_us, end_us)."""
+
+    @_builtins.property
+    def cues(self) -> _containers.RepeatedCompositeFieldContainer[_body_pb2.Cue]:
+        """With TRACK_CUES: in order of time, each beginning in [start_us, end_us)."""
+
     def __init__(
         self,
         *,
@@ -224,10 +256,12 @@ class AnimatedClause(_message.Message):
         end_us: _builtins.int = ...,
         frames: _abc.Iterable[_common_pb2.Frame] | None = ...,
         phonemes: _abc.Iterable[_common_pb2.PhonemeTiming] | None = ...,
+        body: _abc.Iterable[_body_pb2.BodyFrame] | None = ...,
+        cues: _abc.Iterable[_body_pb2.Cue] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_us", b"end_us", "frames", b"frames", "phonemes", b"phonemes", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "cues", b"cues", "end_us", b"end_us", "frames", b"frames", "phonemes", b"phonemes", "start_us", b"start_us", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
