@@ -92,7 +92,7 @@ def test_files_that_are_missing_or_no_objects(tmp_path: Path) -> None:
 def test_an_adapter_beside_the_model_is_refused(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "lora.mnn").touch()
-    with pytest.raises(ModelError, match=r"lora\.mnn.*merged"):
+    with pytest.raises(ModelError, match=r"lora\.mnn.*merge"):
         read_settings(tmp_path)
 
 

@@ -119,6 +119,11 @@ def add(source: Path, model_id: str, description: Description = Description()) -
     for path in files.values():
         if path.suffix == ".mnn":
             probe(path)
+    if kind.recipe == "mnn-llm":
+        from taoxr_models.llm.adapters import check_adapters
+
+        # Here, since files of other names are not copied.
+        check_adapters(source, files["llm.mnn"].name)
     root = paths.models_dir()
     try:
         root.mkdir(parents=True, exist_ok=True)

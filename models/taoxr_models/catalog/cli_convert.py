@@ -36,6 +36,10 @@ _Inputs = Annotated[
 _Text = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Text to measure a language model's perplexity on.")
 ]
+_Lora = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="LoRA adapter (PEFT) to merge into a language model."),
+]
 _Check = Annotated[bool, typer.Option("--check/--no-check", help="Run the result beside the source.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
@@ -50,6 +54,7 @@ def convert(
     shape: _Shapes = None,
     inputs: _Inputs = None,
     text: _Text = None,
+    lora: _Lora = None,
     force: Annotated[
         bool, typer.Option("--force", help="Convert even what is known to come out wrong.")
     ] = False,
@@ -71,6 +76,7 @@ def convert(
         shape,
         inputs,
         text,
+        lora,
         force,
         check,
         as_json,
@@ -88,6 +94,7 @@ def quantize(
     shape: _Shapes = None,
     inputs: _Inputs = None,
     text: _Text = None,
+    lora: _Lora = None,
     check: _Check = True,
     as_json: _Json = False,
 ) -> None:
@@ -107,6 +114,7 @@ def quantize(
         shape,
         inputs,
         text,
+        lora,
         False,
         check,
         as_json,
@@ -122,6 +130,7 @@ def _run(
     shape: list[str] | None,
     inputs: Path | None,
     text: Path | None,
+    lora: Path | None,
     force: bool,
     check: bool,
     as_json: bool,
@@ -132,10 +141,11 @@ def _run(
             raise InvalidInputError(
                 "--shape", shape or str(prototxt or inputs), "no inputs for a language model"
             )
-        _language(source, kind, target, storage, text, check, as_json)
+        _language(source, kind, target, storage, text, lora, check, as_json)
         return
-    if text is not None:
-        raise InvalidInputError("--text", str(text), "none for a model that is no language model")
+    if text is not None or lora is not None:
+        option = "--text" if lora is None else "--lora"
+        raise InvalidInputError(option, str(lora or text), "none for a model that is no language model")
     from taoxr_models.catalog.conversion.files import Request
 
     request = Request(source, kind, target, storage, prototxt, _shapes(shape), inputs, force, check)
@@ -159,7 +169,14 @@ def _file(request: "Request", as_json: bool) -> None:
 
 
 def _language(
-    source: Path, kind: Format, target: Path, storage: Storage, text: Path | None, check: bool, as_json: bool
+    source: Path,
+    kind: Format,
+    target: Path,
+    storage: Storage,
+    text: Path | None,
+    lora: Path | None,
+    check: bool,
+    as_json: bool,
 ) -> None:
     from taoxr_models.catalog.conversion.language import DEFAULT_TEXT, convert_language_model
 
@@ -168,7 +185,7 @@ def _language(
     words = DEFAULT_TEXT if text is None else text.read_text(encoding="utf-8")
     with RichReporter() as progress:
         report = convert_language_model(
-            source, kind, target, storage, text=words if check else None, report=progress
+            source, kind, target, storage, text=words if check else None, lora=lora, report=progress
         )
         progress.finish(f"{target} written")
     if as_json:

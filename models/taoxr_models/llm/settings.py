@@ -13,6 +13,7 @@ import structlog
 
 from taoxr.engine.backends import has_backend
 from taoxr.errors import InvalidInputError, ModelError
+from taoxr_models.llm.adapters import check_adapters
 from taoxr_models.llm.sampling import Sampling
 
 # Read by the engine itself.
@@ -76,7 +77,7 @@ def read_settings(folder: Path) -> ModelSettings:
     if unknown:
         structlog.get_logger().warning("unknown keys", file=str(folder / "config.json"), keys=unknown)
     _check_backend(config)
-    _check_lora(folder)
+    check_adapters(folder, str(config.get("llm_model", "llm.mnn")))
     hidden, context = described.get("hidden_size", 0), config.get("max_all_tokens", DEFAULT_CONTEXT)
     stops: Any = config.get("stop", [])
     if not isinstance(hidden, int):
@@ -114,17 +115,6 @@ def _check_backend(config: dict[str, Any]) -> None:
         raise ModelError(
             f"config.json asks for the back end {name!r}, which the installed MNN does not have; "
             'write "cpu", or install an MNN that has it'
-        )
-
-
-def _check_lora(folder: Path) -> None:
-    # An adapter beside the base graph reaches only the projections whose output the exporter rewired; the
-    # engine drops the others silently. Merged into the weights it reaches all.
-    split = sorted(p.name for p in folder.glob("*lora*.mnn*"))
-    if split:
-        raise ModelError(
-            f"{folder} holds a LoRA adapter in a file of its own ({', '.join(split)}), of which the engine"
-            " would drop parts: export the model again with the adapter merged (without --lora_split)"
         )
 
 

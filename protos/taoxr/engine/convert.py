@@ -1,6 +1,7 @@
-"""ONNX to MNN with the converter inside the wheel."""
+"""To MNN, and from MNN to text, with the converter inside the wheel."""
 
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import tempfile
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from taoxr.errors import ModelError
 
@@ -62,6 +63,30 @@ def convert(source: Path, target: Path, framework: str, options: Sequence[str] =
             raise ModelError(f"MNN could not convert {source.name} (exit {done.returncode}): {tail}")
         _settle_identifier(made)
         made.replace(target)
+
+
+def describe(source: Path) -> dict[str, Any]:
+    """The graph of an ``.mnn`` file as the converter writes it in JSON: ``oplists``, ``tensorName``, ...
+
+    Runs in a process of its own, like `convert`.
+
+    Raises:
+        ModelError: The file cannot be read as a graph.
+    """
+    with tempfile.TemporaryDirectory(prefix="taoxr-") as scratch:
+        made = Path(scratch) / "graph.json"
+        arguments = ["-f", "MNN", "--modelFile", str(source.absolute()), "--JsonFile", str(made)]
+        done = subprocess.run(
+            [sys.executable, "-c", _PROGRAM, *arguments],
+            cwd=scratch,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        try:
+            return json.loads(made.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"MNN cannot read {source} (exit {done.returncode}): {error}") from error
 
 
 def _settle_identifier(path: Path) -> None:

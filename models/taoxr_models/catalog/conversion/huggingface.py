@@ -17,8 +17,9 @@ from taoxr.errors import ModelError
 from taoxr_models.catalog.recipes.gguf import BF16, BLOCKS, F16, F32, Gguf, Tensor, Value
 from taoxr_models.catalog.recipes.llama_weights import half_split_order
 
+_MOST_HEADER_BYTES: Final = 100_000_000
 _KINDS: Final = {"F32": F32, "F16": F16, "BF16": BF16}
-_NAMES: Final = {
+PROJECTIONS: Final = {
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",
     "self_attn.v_proj": "attn_v",
@@ -26,6 +27,9 @@ _NAMES: Final = {
     "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
+}
+"""The matrices of a layer, by their names in Hugging Face's models and in GGUF."""
+_NAMES: Final = PROJECTIONS | {
     "input_layernorm": "attn_norm",
     "post_attention_layernorm": "ffn_norm",
 }
@@ -69,7 +73,7 @@ def _read(folder: Path) -> Gguf:
         )
     tensors: dict[str, Tensor] = {}
     for path in sorted(folder.glob("*.safetensors")):
-        for name, tensor in _safetensors(path).items():
+        for name, tensor in read_safetensors(path).items():
             renamed = _renamed(name, folder)
             if renamed is not None:
                 tensors[renamed] = _interleaved(renamed, tensor, heads, kv_heads)
@@ -114,17 +118,33 @@ def _interleaved(name: str, tensor: Tensor, heads: int, kv_heads: int) -> Tensor
     return Tensor(tensor.kind, tensor.rows, tensor.columns, tensor.data[order])
 
 
-def _safetensors(path: Path) -> dict[str, Tensor]:
-    data: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
+def safetensors_header(path: Path) -> dict[str, dict[str, Any]]:
+    """What a safetensors file says of each tensor: ``dtype``, ``shape``, ``data_offsets``.
+
+    Raises:
+        ModelError: It is no such file.
+    """
     try:
-        (size,) = struct.unpack("<Q", data[:8].tobytes())
-        header: dict[str, Any] = json.loads(data[8 : 8 + size].tobytes())
-    except (struct.error, ValueError) as error:
+        with path.open("rb") as file:
+            (size,) = struct.unpack("<Q", file.read(8))
+            header: dict[str, Any] = json.loads(file.read(min(size, _MOST_HEADER_BYTES)))
+    except (OSError, struct.error, ValueError) as error:
         raise ModelError(f"{path} is no safetensors file: {error}") from error
+    header.pop("__metadata__", None)
+    return header
+
+
+def read_safetensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, as views of the mapped file.
+
+    Raises:
+        ModelError: It is no such file, or a tensor is not of floats.
+    """
+    header = safetensors_header(path)
+    data: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
+    size = int.from_bytes(data[:8].tobytes(), "little")
     tensors: dict[str, Tensor] = {}
     for name, entry in header.items():
-        if name == "__metadata__":
-            continue
         kind = _KINDS.get(entry["dtype"])
         if kind is None:
             raise ModelError(f"{path}: {name} is {entry['dtype']}; expected one of {', '.join(_KINDS)}")

@@ -21,6 +21,7 @@ from taoxr.errors import InvalidInputError, ModelError
 from taoxr_models.catalog.conversion.blocks import requantised
 from taoxr_models.catalog.conversion.formats import Format
 from taoxr_models.catalog.conversion.huggingface import read_folder
+from taoxr_models.catalog.conversion.lora import merged
 from taoxr_models.catalog.conversion.precision import Storage
 from taoxr_models.catalog.recipes.gguf import Q4_0, Q4_1, Q8_0, Gguf
 from taoxr_models.catalog.recipes.llama import convert_gguf
@@ -64,6 +65,7 @@ def convert_language_model(
     storage: Storage,
     *,
     text: str | None = DEFAULT_TEXT,
+    lora: Path | None = None,
     report: Reporter | None = None,
 ) -> LanguageReport:
     """Writes the folder; it appears only when everything went well.
@@ -74,6 +76,7 @@ def convert_language_model(
         target: The folder to make.
         storage: ``fp32`` keeps quantised blocks as they are, and takes int8 for floats.
         text: What perplexity is measured on; None does not measure.
+        lora: Folder of an adapter to merge; the model is then quantised anew.
         report: Hears of the steps.
 
     Raises:
@@ -87,6 +90,8 @@ def convert_language_model(
         raise InvalidInputError("--precision", storage.precision, f"int8 or int4, in blocks of {BLOCK}")
     report.step("reading")
     gguf = Gguf(source) if kind == "gguf" else read_folder(source)
+    if lora is not None:
+        gguf = merged(gguf, lora)
     floats = any(t.kind not in _QUANTISED and t.rows > 1 for t in gguf.tensors.values())
     finest = requantised(gguf, 8) if floats else gguf
     wanted = requantised(gguf, storage.bits) if storage.bits else finest
