@@ -11,12 +11,16 @@ import pytest
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr import container, sample, sample_learned
 from taoxr_runtime.nnr.container import Container
-from taoxr_runtime.nnr.gl import GlScene
+from taoxr_runtime.nnr.gl import GlScene, GlStage
 from taoxr_runtime.nnr.graph import RESULTS
 from taoxr_runtime.nnr.scene import Scene
 from taoxr_runtime.render import OffscreenRenderer, SplatRenderer, View, look_at, perspective
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.objects import Buffer
+from taoxr_runtime.render.sorting import back_to_front
+from taoxr_runtime.splats import Splats
+from taoxr_runtime.stage import Placed, gather
 
 pytestmark = pytest.mark.gl
 
@@ -197,3 +201,112 @@ def test_refuses_what_the_scene_refuses(tmp_path) -> None:
     with pytest.raises(InvalidInputError, match="one of"):
         scene.value("order")
     scene.release()
+
+
+def test_halves_are_what_the_file_holds() -> None:
+    file = learned_scene(rings=5)
+    as_halves, as_floats = GlScene(file), GlScene(file, halves=False)
+    for scene in (as_halves, as_floats):
+        for name, array in inputs_of(scene, 2).items():
+            scene.set(name, array)
+        scene.update()
+    for name in RESULTS:
+        np.testing.assert_allclose(as_halves.value(name), as_floats.value(name), atol=1e-6)
+    as_halves.release()
+    as_floats.release()
+
+
+def test_a_frame_uploads_nothing_per_splat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every byte that goes to the GPU goes through Buffer.write, for the scene and for the renderer."""
+    written: list[int] = []
+    write = Buffer.write
+
+    def counted(self: Buffer, data: np.ndarray, offset: int = 0) -> None:
+        written.append(data.nbytes)
+        write(self, data, offset)
+
+    eyes = [View(look_at((x, 1.65, 0.6), (x, 1.6, 0)), perspective(0.6, 1.0), 64, 64) for x in (-0.03, 0.03)]
+    canvases = [Canvas(64, 64, "rgba8") for _ in eyes]
+    per_frame: list[int] = []
+    for rings in (8, 16):
+        scene = GlScene(learned_scene(rings=rings, bones=12))
+        with SplatRenderer("tiles", lists="gpu") as renderer:
+            for frame in range(4):
+                for name, array in inputs_of(scene, frame).items():
+                    scene.set(name, array)
+                scene.look_from(np.array([view.position for view in eyes]) + 1e-3 * frame)
+                with monkeypatch.context() as patch:
+                    patch.setattr(Buffer, "write", counted)
+                    written.clear()
+                    renderer.draw(scene.update(), eyes, canvases)
+                    if frame:
+                        assert scene.uploaded <= sum(written)
+                        per_frame.append(sum(written))
+        scene.release()
+    # Weights of 52 shapes, 12 bones, 28 coefficients, the field's first layer, and what the renderer tells of
+    # two views: the same for 900 splats and for 3,800.
+    assert max(per_frame) < 4096
+    assert len(set(per_frame)) == 1
+
+
+def turned(degrees: float, *move: float) -> np.ndarray:
+    model, angle = np.eye(4), np.radians(degrees)
+    model[:3, :3] = [[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]]
+    model[:3, 3] = move
+    return model
+
+
+def test_scenes_of_a_stage_are_blended_together(tmp_path) -> None:
+    # Two balls that run into each other.
+    places = [turned(0, 0, 0, 0), turned(70, 0.1, 0.02, 0.03)]
+    file = sample_scene(tmp_path, rings=12)
+    stage = GlStage([Placed(file, model) for model in places])
+    camera = np.array([0.3, 1.65, 0.7])
+    drawn: list[Placed[Splats]] = []
+    for i, (scene, model) in enumerate(zip(stage.scenes, places, strict=True)):
+        inputs = {
+            name: array for name, array in inputs_of(scene, i).items() if name in ("pose", "expression")
+        }
+        on_cpu = Scene(file)
+        for name, array in inputs.items():
+            scene.set(name, array)
+            on_cpu.set(name, array)
+        scene.set("camera", camera)
+        on_cpu.set("camera", np.linalg.inv(model)[:3] @ [*camera, 1])
+        drawn.append(Placed(on_cpu.update(), model))
+    splats, together = stage.update(), gather(drawn)
+    made = splats.read()
+    np.testing.assert_allclose(made.means, together.means, atol=5e-6)
+    np.testing.assert_allclose(made.covariances, together.covariances, atol=1e-7)
+    np.testing.assert_array_equal(made.opacities, together.opacities)
+    half = len(together) // 2
+    # Lights stay where they are when a body turns: only the one that was not turned looks as alone.
+    np.testing.assert_allclose(made.colors_srgb[:half], together.colors_srgb[:half], atol=4e-3)
+    view = View(look_at(tuple(camera), (0.05, 1.6, 0)), perspective(0.6, 1.0), 128, 128)
+    canvas = Canvas(128, 128, "rgba8")
+    with SplatRenderer("tiles", lists="gpu") as renderer:
+        renderer.draw(splats, [view], [canvas])
+        image = canvas.read().astype(float)
+    with OffscreenRenderer(rasterizer="tiles") as offscreen:
+        expected = offscreen.render(made, [view])[0].astype(float)
+        one_after_another = [
+            *back_to_front(made.means[half:], camera) + half,
+            *back_to_front(made.means[:half], camera),
+        ]
+        apart = offscreen.render(made, [view], order=np.array(one_after_another))[0].astype(float)
+
+    def psnr(picture: np.ndarray) -> float:
+        return -10 * np.log10(np.square((picture - expected) / 255).mean())
+
+    assert psnr(image) > 45
+    assert psnr(apart) < 35
+    stage.release()
+
+
+def test_a_stage_refuses_what_it_cannot_place(tmp_path) -> None:
+    file = sample_scene(tmp_path)
+    with pytest.raises(InvalidInputError, match="at least one"):
+        GlStage([])
+    for bad in (2 * np.eye(4), np.diag([-1.0, 1, 1, 1]), np.full((4, 4), np.nan), np.eye(3)):
+        with pytest.raises(InvalidInputError, match=r"placed\[0\].model"):
+            GlStage([Placed(file, bad)])

@@ -18,7 +18,7 @@ _MAX_LOBES = 3
 class GlColor(Base):
     """Twin of `Color`."""
 
-    def __init__(self, node: Color) -> None:
+    def __init__(self, node: Color, first: int) -> None:
         super().__init__()
         self._count = node.output_shapes[0][0]
         self._program = self.program("nnr_color.comp")
@@ -26,6 +26,7 @@ class GlColor(Base):
         self._materials = self.constant(np.stack([_packed(m) for m in node.attributes.materials]))
         a, program = node.attributes, self._program
         program.set_uint("count", self._count)
+        program.set_uint("first", first)
         program.set("sky", *a.sky_linear)
         program.set("ground", *a.ground_linear)
         program.set_uint("light_count", len(a.lights))

@@ -77,13 +77,14 @@ class Base:
 class OnCpu(Base):
     """A node that its own code runs, on the CPU: constants, `Coefficients`, and a file's own models.
 
-    What it makes is uploaded once per run, unless it is small enough to live on the CPU. A model that takes
-    what is on the GPU waits for it.
+    What it makes is uploaded once per run, at a byte offset in each buffer, unless it is small enough to live
+    on the CPU. A model that takes what is on the GPU waits for it.
     """
 
-    def __init__(self, node: Node, input_shapes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, node: Node, input_shapes: Sequence[tuple[int, ...]], offsets: Sequence[int]) -> None:
         super().__init__()
         self._node = node
+        self._offsets = offsets
         self._inputs = [np.zeros(shape, np.float32) for shape in input_shapes]
         self._made = [np.zeros(shape, np.float32) for shape in node.output_shapes]
 
@@ -96,9 +97,9 @@ class OnCpu(Base):
                 np.copyto(array, value)
         self._node.evaluate(self._inputs, self._made)
         self.uploaded = 0
-        for output, array in zip(outputs, self._made, strict=True):
+        for output, array, offset in zip(outputs, self._made, self._offsets, strict=True):
             if isinstance(output, objects.Buffer):
-                output.write(array)
+                output.write(array, offset)
                 self.uploaded += array.nbytes
             else:
                 np.copyto(output, array)
@@ -136,11 +137,11 @@ class GlBlendshapes(Base):
 
 
 class GlSkinning(Base):
-    """Twin of `Skinning`."""
+    """Twin of `Skinning`; ``model`` [4, 4] puts the body somewhere else in the world."""
 
-    def __init__(self, node: Skinning) -> None:
+    def __init__(self, node: Skinning, model: NDArray[np.float64]) -> None:
         super().__init__()
-        self._node = node
+        self._node, self._model = node, model
         self._count, self._influences = node.bone_indices.shape
         self._program = self.program("nnr_skinning.comp")
         self._indices = self.constant(node.bone_indices.astype(np.uint32))
@@ -150,7 +151,9 @@ class GlSkinning(Base):
         """See `Kernel.run`."""
         pose, root = (as_array(value).astype(np.float64) for value in inputs[1:])
         vertices, bones = (as_buffer(value) for value in outputs)
-        self.upload(bones, self._node.bone_transforms(pose, root).astype(np.float32))
+        transforms = self._model[:3, :3] @ self._node.bone_transforms(pose, root)
+        transforms[:, :, 3] += self._model[:3, 3]
+        self.upload(bones, transforms.astype(np.float32))
         objects.bind_storage(0, as_buffer(inputs[0]), bones, self._indices, self._weights, vertices)
         self._program.set_uint("count", self._count)
         self._program.set_uint("influences", self._influences)
@@ -160,7 +163,7 @@ class GlSkinning(Base):
 class GlBinding(Base):
     """Twin of `Binding`: normals of the vertices, frames of the triangles, then the splats."""
 
-    def __init__(self, node: Binding, vertices: int) -> None:
+    def __init__(self, node: Binding, vertices: int, first: int) -> None:
         super().__init__()
         self._node, self._vertices = node, vertices
         self._triangle_count = len(node.triangles)
@@ -185,6 +188,7 @@ class GlBinding(Base):
         self._normals.reserve(12 * vertices)
         attributes, program = node.attributes, self._binding_program
         program.set_uint("count", self._splat_count)
+        program.set_uint("first", first)
         program.set_uint("surface", surface)
         for name, value in (("phong", attributes.phong), ("spread", attributes.spread)):
             program.set(name, value)

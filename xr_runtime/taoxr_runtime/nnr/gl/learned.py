@@ -55,7 +55,7 @@ class GlField(Base):
 class GlDeformer(Base):
     """Twin of `Deformer`."""
 
-    def __init__(self, node: Deformer) -> None:
+    def __init__(self, node: Deformer, first: int, halves: bool) -> None:
         super().__init__()
         self._count, self._triangle_count = len(node.triangle), len(node.triangles)
         shapes = len(node.position_shapes)
@@ -68,14 +68,15 @@ class GlDeformer(Base):
         scale = np.zeros((self._count, 4), np.float32)
         scale[:, :3] = node.scale
         words[4:6] = _halves(scale).view(np.uint32).T
-        self._program = self.program("nnr_deformer.comp")
+        self._program = self.program("nnr_deformer.comp", HALVES=int(halves))
         self._frames_program = self.program("nnr_frames.comp")
         self._triangles = self.constant(node.triangles.astype(np.uint32))
         self._splats = self.constant(words)
         tables = [t.reshape(shapes, -1, 3) for t in (node.position_shapes, node.color_shapes)]
-        self._shapes = self.constant(np.concatenate([packed_vectors(t) for t in tables]))
+        self._shapes = self.constant(np.concatenate([packed_vectors(t, halves) for t in tables]))
         self._coefficients = self.buffer()
         self._program.set_uint("count", self._count)
+        self._program.set_uint("first", first)
         self._program.set_uint("pairs", self._pairs)
         self._frames_program.set_uint("count", self._triangle_count)
 
@@ -98,18 +99,20 @@ class GlDeformer(Base):
 class GlShColor(Base):
     """Twin of `ShColor`; see `GlScene.look_from` for more than one eye."""
 
-    def __init__(self, node: ShColor) -> None:
+    def __init__(self, node: ShColor, first: int, pooled: int, halves: bool) -> None:
         super().__init__()
         self.eyes: NDArray[np.float32] | None = None
         self._count = len(node.triangle)
-        self._program = self.program("nnr_sh_color.comp", SIZE=len(node.sh))
+        self._program = self.program("nnr_sh_color.comp", SIZE=len(node.sh), HALVES=int(halves))
         self._triangles = self.constant(node.triangle.astype(np.uint32))
-        self._harmonics = self.constant(packed_vectors(node.sh.transpose(0, 2, 1)))
+        self._harmonics = self.constant(packed_vectors(node.sh.transpose(0, 2, 1), halves))
         normals = np.zeros((self._count if node.normal is not None else 1, 4), np.int8)
         if node.normal is not None:
             normals[:, :3] = np.round(node.normal.T * 127)
         self._normals = self.constant(normals.view(np.uint32)[:, 0])
         self._program.set_uint("count", self._count)
+        self._program.set_uint("first", first)
+        self._program.set_uint("pooled", pooled)
         self._program.set_uint("relit", node.normal is not None)
         for i, row in enumerate(node.irradiance.tolist()):
             self._program.set(f"irradiance[{i}]", *row)
@@ -128,13 +131,13 @@ class GlShColor(Base):
         dispatch(self._program, self._count)
 
 
-def packed_vectors(vectors: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """Vectors [K, N, 3] as halves, two of the K in three words, word by word: [3 · ceil(K / 2), N]."""
+def packed_vectors(vectors: NDArray[np.float32], halves: bool) -> NDArray[np.uint32]:
+    """Vectors [K, N, 3], two of the K together, word by word: [3 · ceil(K / 2), N], or twice that."""
     count, splats = vectors.shape[:2]
-    even = np.zeros((count + count % 2, splats, 3), np.float16)
+    even = np.zeros((count + count % 2, splats, 3), np.float16 if halves else np.float32)
     even[:count] = vectors
-    halves = even.reshape(-1, 2, splats, 3).transpose(0, 2, 1, 3).reshape(-1, splats, 6)
-    return np.ascontiguousarray(halves).view(np.uint32).transpose(0, 2, 1).reshape(-1, splats)
+    pairs = even.reshape(-1, 2, splats, 3).transpose(0, 2, 1, 3).reshape(-1, splats, 6)
+    return np.ascontiguousarray(pairs).view(np.uint32).transpose(0, 2, 1).reshape(-1, splats)
 
 
 def _halves(array: NDArray[np.float32]) -> NDArray[np.uint16]:

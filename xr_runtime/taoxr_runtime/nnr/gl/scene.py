@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +42,22 @@ from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 
-_RESULTS: Final = ("means", "covariances", "opacities", "colors_srgb")
+_RESULTS: Final = {"means": 3, "covariances": 6, "opacities": 1, "colors_srgb": 3}
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a scene puts its splats, and where in the world it stands.
+
+    Attributes:
+        pool: Buffers with room for the splats of several scenes.
+        first: Number of this scene's first splat there.
+        model: Rigid transform from the scene to the world, float64 [4, 4].
+    """
+
+    pool: SplatBuffers
+    first: int
+    model: NDArray[np.float64]
 
 
 class GlScene:
@@ -53,6 +69,9 @@ class GlScene:
     Args:
         container: A checked file.
         beside: Splats that do not change, such as the floor; they come after the avatar's.
+        room: Part of somebody else's pool, see `GlStage`; not with ``beside``.
+        halves: Keep learned shapes and harmonics as 16-bit floats, which is what files hold, on the GPU too;
+            False unpacks them to 32 bits, to measure what that costs.
 
     Attributes:
         splats: What the renderer draws; `update` changes it in place.
@@ -64,21 +83,33 @@ class GlScene:
         GlError: The driver refuses a shader.
     """
 
-    def __init__(self, container: Container, beside: Splats | None = None) -> None:
+    def __init__(
+        self,
+        container: Container,
+        beside: Splats | None = None,
+        *,
+        room: Room | None = None,
+        halves: bool = True,
+    ) -> None:
         self.container = container
         self.graph: Graph = build(container)
         self._inputs = Inputs(container, self.graph)
-        self.splats = SplatBuffers(self.graph.count + (0 if beside is None else len(beside)))
+        self._beside = beside
+        self._owns_pool = room is None
+        if room is None:
+            pool = SplatBuffers(self.graph.count + (0 if beside is None else len(beside)))
+            room = Room(pool, 0, np.eye(4))
+        self.splats, self._first = room.pool, room.first
         if beside is not None:
             self.splats.place(beside, self.graph.count)
         self._values: dict[str, Value] = {}
         self._own: list[objects.Buffer] = []
-        results: dict[str, objects.Buffer] = dict(zip(_RESULTS, self.splats.all, strict=True))
+        results = dict(zip(_RESULTS, self.splats.all, strict=True))
         self._steps: list[tuple[Step, Kernel | Slow | None]] = []
         for step in self.graph.steps:
             for name in step.outputs:
                 self._values[name] = results.get(name) or self._value(name)
-            kernel = _kernel(step.node, self.graph, step)
+            kernel = _kernel(step.node, self.graph, step, room, halves)
             if kernel is not None and step.node.rate == "animation":
                 self._steps.append((step, Slow(kernel, [self._values[name] for name in step.outputs])))
             else:
@@ -119,9 +150,7 @@ class GlScene:
             if isinstance(kernel, GlShColor) and not _same(kernel.eyes, eyes):
                 kernel.eyes = None if eyes is None else eyes.astype(np.float32)
                 self._dirty[i] = True
-                views = 1 if eyes is None else len(eyes)
-                self.splats.colors.reserve(12 * self.splats.count * views)
-                self.splats.eye_stride = 3 * self.splats.count if views > 1 else 0
+                self._give_room(1 if eyes is None else len(eyes))
 
     def update(self, clock: objects.GpuClock | None = None, time_us: int | None = None) -> SplatBuffers:
         """Runs the nodes that depend on changed inputs, in topological order.
@@ -160,17 +189,27 @@ class GlScene:
         if isinstance(held, np.ndarray):
             return held.copy()
         array = np.empty(self.graph.shapes[name], np.float32)
-        held.read(array)
+        held.read(array, 4 * self._first * _RESULTS.get(name, 0))
         return array
 
     def release(self) -> None:
         """Deletes everything from the GPU."""
-        self.splats.release()
+        if self._owns_pool:
+            self.splats.release()
         for buffer in self._own:
             buffer.release()
         for _, kernel in self._steps:
             if kernel is not None:
                 kernel.release()
+
+    def _give_room(self, eyes: int) -> None:
+        """Room for the colours of so many eyes; those of splats beside the scene are the same for all."""
+        colors, count = self.splats.colors, self.splats.count
+        colors.reserve(12 * count * eyes)
+        self.splats.eye_stride = 3 * count if eyes > 1 else 0
+        if self._beside is not None:
+            for eye in range(eyes):
+                colors.write(self._beside.colors_srgb, 12 * (eye * count + self.graph.count))
 
     def _value(self, name: str) -> Value:
         """Where a value lives: what few numbers make up, on the CPU."""
@@ -213,24 +252,25 @@ def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
     return a is b or (a is not None and b is not None and np.array_equal(a, b.astype(np.float32)))
 
 
-def _kernel(node: Node, graph: Graph, step: Step) -> Kernel | None:
+def _kernel(node: Node, graph: Graph, step: Step, room: Room, halves: bool) -> Kernel | None:
     """The node's kernel; None for the sort, which is the renderer's."""
     match node:
         case Constants() | Cloud() | Coefficients() | Model():
-            return OnCpu(node, [graph.shapes[name] for name in step.inputs])
+            offsets = [4 * room.first * _RESULTS.get(name, 0) for name in step.outputs]
+            return OnCpu(node, [graph.shapes[name] for name in step.inputs], offsets)
         case Field():
             return GlField(node)
         case Deformer():
-            return GlDeformer(node)
+            return GlDeformer(node, room.first, halves)
         case ShColor():
-            return GlShColor(node)
+            return GlShColor(node, room.first, room.pool.count, halves)
         case Blendshapes():
             return GlBlendshapes(node)
         case Skinning():
-            return GlSkinning(node)
+            return GlSkinning(node, room.model)
         case Binding():
-            return GlBinding(node, graph.shapes[step.inputs[0]][0])
+            return GlBinding(node, graph.shapes[step.inputs[0]][0], room.first)
         case Color():
-            return GlColor(node)
+            return GlColor(node, room.first)
         case _:
             return None

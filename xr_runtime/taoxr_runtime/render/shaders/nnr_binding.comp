@@ -12,6 +12,7 @@ layout(std430, binding = 6) writeonly buffer Means { float means[]; };
 layout(std430, binding = 7) writeonly buffer Covariances { float covariances[]; };
 
 uniform uint count;
+uniform uint first;  // of the scene's splats in the pool
 uniform uint surface;  // splats that are no strands
 uniform float phong;
 uniform float spread;
@@ -34,6 +35,7 @@ mat3 frame(uint t) {
 }
 
 void write(uint i, vec3 mean, mat3 world) {
+    i += first;
     means[3u * i] = mean.x;
     means[3u * i + 1u] = mean.y;
     means[3u * i + 2u] = mean.z;

@@ -16,6 +16,7 @@ layout(std430, binding = 3) readonly buffer Materials { Material materials[]; };
 layout(std430, binding = 4) writeonly buffer Colors { float colors[]; };
 
 uniform uint count;
+uniform uint first;  // of the scene's splats in the pool
 uniform vec3 camera;
 uniform vec3 sky;
 uniform vec3 ground;
@@ -48,7 +49,7 @@ void main() {
 
     vec3 albedo = pow(albedo_occlusion.rgb, vec3(GAMMA));
     vec3 n = unit(frame * stored_normal);
-    vec3 v = unit(camera - vec3(means[3u * i], means[3u * i + 1u], means[3u * i + 2u]));
+    vec3 v = unit(camera - vec3(means[3u * (first + i)], means[3u * (first + i) + 1u], means[3u * (first + i) + 2u]));
     vec3 open = m.occlusion_power.w + (1.0 - m.occlusion_power.w) * pow(vec3(albedo_occlusion.a), m.occlusion_power.rgb);
     vec3 arriving = 1.0 - m.rest.x * (1.0 - open);
     vec3 hemisphere = mix(ground, sky, 0.5 * (n.y + 1.0));
@@ -83,7 +84,8 @@ void main() {
         color += light_colors[l] * arriving * (albedo * diffuse + gloss * specular);
     }
     color = pow(clamp(color, 0.0, 1.0), vec3(1.0 / GAMMA));
-    colors[3u * i] = color.r;
-    colors[3u * i + 1u] = color.g;
-    colors[3u * i + 2u] = color.b;
+    uint at = 3u * (first + i);
+    colors[at] = color.r;
+    colors[at + 1u] = color.g;
+    colors[at + 2u] = color.b;
 }

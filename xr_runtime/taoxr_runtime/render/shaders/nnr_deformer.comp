@@ -7,8 +7,8 @@ layout(std430, binding = 1) readonly buffer Triangles { uint triangles[]; };
 // Six words each, word by word over all splats, so that neighbours read side by side: triangle and offset; weights of
 // corners 1 and 2; rotation (two words); scale (two words).
 layout(std430, binding = 2) readonly buffer Splats { uint splats[]; };
-// Halves of x, y, z of coefficients 0 and 1, 2 and 3, ... in three words each; also word by word.
-// First the places, then the colours.
+// x, y, z of coefficients 0 and 1, 2 and 3, ... as halves in three words each; also word by word. First the places, then
+// the colours.
 layout(std430, binding = 3) readonly buffer Shapes { uint shapes[]; };
 layout(std430, binding = 4) readonly buffer Coefficients { vec2 coefficients[]; };
 layout(std430, binding = 5) writeonly buffer Means { float means[]; };
@@ -16,7 +16,10 @@ layout(std430, binding = 6) writeonly buffer Covariances { float covariances[]; 
 layout(std430, binding = 7) writeonly buffer Compensation { float compensation[]; };
 
 uniform uint count;
+uniform uint first;  // of the scene's splats in the pool
 uniform uint pairs;  // of coefficients
+
+#include "pairs.glsl"
 
 const float DEGENERATE = 1e-12;
 
@@ -27,10 +30,10 @@ vec3 vertex(uint v) {
 vec3 blend(uint i, uint first_word) {
     vec3 sum = vec3(0.0);
     uint at = first_word * count + i;
-    for (uint k = 0u; k < pairs; ++k, at += 3u * count) {
-        vec2 a = unpackHalf2x16(shapes[at]), b = unpackHalf2x16(shapes[at + count]), c = unpackHalf2x16(shapes[at + 2u * count]);
-        vec2 weight = coefficients[k];
-        sum += weight.x * vec3(a, b.x) + weight.y * vec3(b.y, c);
+    for (uint k = 0u; k < pairs; ++k, at += WORDS * count) {
+        vec3 even, odd;
+        load_pair(shapes, at, even, odd);
+        sum += coefficients[k].x * even + coefficients[k].y * odd;
     }
     return sum;
 }
@@ -66,11 +69,12 @@ void main() {
     mat3 axes = frame * turn_of(q);
     axes = mat3(axes[0] * scale.x, axes[1] * scale.y, axes[2] * scale.z);
     mat3 world = axes * transpose(axes);
-    vec3 added = blend(i, 3u * pairs);
+    vec3 added = blend(i, WORDS * pairs);
     for (uint k = 0u; k < 3u; ++k) {
-        means[3u * i + k] = mean[k];
+        means[3u * (first + i) + k] = mean[k];
         compensation[3u * i + k] = added[k];
     }
+    i += first;
     covariances[6u * i] = world[0][0];
     covariances[6u * i + 1u] = world[0][1];
     covariances[6u * i + 2u] = world[0][2];
