@@ -68,6 +68,22 @@ def test_is_the_same_body_as_on_the_cpu_with_the_floor_beside_it() -> None:
     np.testing.assert_array_equal(got.colors_srgb[count:], ground.colors_srgb)
 
 
+def test_a_cpu_beside_a_fast_display_interpolates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gl, "is_software", lambda: False)
+    avatar = nnr.load(AVATAR)
+    with Actor(avatar, Nobody(), device="cpu") as figure:
+        first = figure.update(CAMERA)
+        assert isinstance(first, Splats)
+        means = first.means.copy()
+        later = figure.update(CAMERA)
+        assert figure.order is not None
+        assert sorted(figure.order) == list(range(len(first)))
+    assert isinstance(later, Splats)
+    # A few milliseconds of breathing and swaying: no jump.
+    assert np.abs(later.means - means).max() < 0.02
+    avatar.close()
+
+
 def test_a_software_driver_leaves_it_to_the_cpu_and_a_gpu_does_not() -> None:
     avatar = nnr.load(AVATAR)
     with Actor(avatar, Nobody()) as figure:

@@ -49,6 +49,9 @@ def test_validate(file: Path) -> None:
     result = RUN.invoke(app, ["validate", str(file)])
     assert result.exit_code == 1
     assert isinstance(result.exception, NnrFormatError)
+    result = RUN.invoke(app, ["validate", str(file), "--json"])
+    assert result.exit_code == 1
+    assert json.loads(result.output)["field"] == "file"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -251,6 +251,28 @@ def test_pickles_and_foreign_headers_are_refused() -> None:
     build(container.from_bytes(with_entry("tensors/rest.npy", npy(rest))))
 
 
+def test_data_must_be_aligned() -> None:
+    raw = unzip(DATA)["tensors/rest.npy"]
+    length = int.from_bytes(raw[8:10], "little")
+    shifted = (
+        raw[:8] + (length + 1).to_bytes(2, "little") + raw[10 : 9 + length] + b" \n" + raw[10 + length :]
+    )
+    np.testing.assert_array_equal(np.load(io.BytesIO(shifted)), TENSORS["tensors/rest.npy"])
+    assert "multiple of 64" in str(error_of(with_entry("tensors/rest.npy", shifted)))
+
+
+def test_names_must_not_repeat() -> None:
+    entries = unzip(DATA)
+    document = entries["scene.json"].replace(b'"licence":', b'"licence": "mine", "licence":', 1)
+    assert "'licence' occurs twice" in str(error_of(rezip(entries | {"scene.json": document})))
+    deep = b"[" * 100_000
+    assert error_of(rezip(entries | {"scene.json": deep})).field == "scene"
+    target = io.BytesIO(DATA)
+    with zipfile.ZipFile(target, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("tensors/rest.npy", entries["tensors/rest.npy"])
+    assert error_of(target.getvalue()).problem == "occurs twice"
+
+
 def test_values_must_be_finite() -> None:
     for bad in (np.nan, np.inf, -np.inf):
         rest = TENSORS["tensors/rest.npy"].copy()

@@ -63,7 +63,7 @@ def rehashed(entries: Entries) -> Entries:
     """The entries with the hashes in scene.json made right, where scene.json still has them."""
 
     def hash_of(match: re.Match[bytes]) -> bytes:
-        raw = entries.get(match[1].decode())
+        raw = entries.get(match[1].decode(errors="replace"))
         return match[0] if raw is None else match[0][:-64] + hashlib.sha256(raw).hexdigest().encode()
 
     pattern = rb'"([^"]*\.(?:npy|mnn))": \{[^}]*?"sha256": "[0-9a-f]{64}'

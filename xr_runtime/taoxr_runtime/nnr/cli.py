@@ -14,6 +14,7 @@ from taoxr_runtime.nnr import container
 from taoxr_runtime.nnr.cli_compile import compile_
 from taoxr_runtime.nnr.cli_run import run
 from taoxr_runtime.nnr.container import Container
+from taoxr_runtime.nnr.errors import NnrFormatError
 from taoxr_runtime.nnr.graph import Graph, build
 
 app = typer.Typer(help="Inspect, validate, compile and run .nnr scenes.", no_args_is_help=True)
@@ -38,7 +39,13 @@ def inspect(file: File, as_json: AsJson = False) -> None:
 @app.command()
 def validate(file: File, as_json: AsJson = False) -> None:
     """Check a scene completely; exit status 1 and the first fault if it is not valid."""
-    contents, graph = _load(file)
+    try:
+        contents, graph = _load(file)
+    except NnrFormatError as error:
+        if not as_json:
+            raise
+        print(json.dumps({"valid": False, "field": error.field, "problem": error.problem}))
+        raise typer.Exit(1) from error
     if as_json:
         print(json.dumps({"valid": True, "sha256": contents.sha256, "splats": graph.count}))
     else:

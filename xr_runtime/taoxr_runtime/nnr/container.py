@@ -37,6 +37,7 @@ _NPY_HEADER: Final = re.compile(
     rb"\{'descr': '([<|][fiu][1248])', 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n"
 )
 _NPY_MAX_HEADER: Final = 512
+_ALIGNMENT: Final = 64
 _CENTRAL_HEADER: Final = b"PK\x01\x02"
 # Fixed, so that the same scene gives the same bytes.
 _ZIP_TIME: Final = (1980, 1, 1, 0, 0, 0)
@@ -218,6 +219,8 @@ def _tensor(name: str, raw: bytes, spec: TensorSpec) -> Tensor:
             name, f"holds {dtype.name} {list(shape)}, scene.json says {spec.dtype} {list(spec.shape)}"
         )
     count = int(np.prod([int(n) for n in shape], dtype=object))
+    if offset % _ALIGNMENT:
+        raise NnrFormatError(name, f"its data start at byte {offset}, not at a multiple of {_ALIGNMENT}")
     if len(raw) - offset != count * dtype.itemsize:
         raise NnrFormatError(name, f"has {len(raw) - offset} bytes of data for {spec.dtype} {list(shape)}")
     array = np.frombuffer(raw, dtype, count, offset).reshape(shape)

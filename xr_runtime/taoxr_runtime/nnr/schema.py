@@ -157,6 +157,7 @@ def parse(model: type[T], data: bytes | dict[str, Any], where: str) -> T:
     """
     try:
         if isinstance(data, bytes):
+            _refuse_repeated_keys(data, where)
             return model.model_validate_json(data)
         # JSON has no tuples, so lists stand for them: only JSON mode accepts that when strict.
         return model.model_validate_json(json.dumps(data))
@@ -164,3 +165,18 @@ def parse(model: type[T], data: bytes | dict[str, Any], where: str) -> T:
         first = error.errors(include_url=False, include_context=False)[0]
         path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])
         raise NnrFormatError(f"{where}{path}", first["msg"]) from error
+
+
+def _refuse_repeated_keys(data: bytes, where: str) -> None:
+    """JSON readers disagree on which of two equal keys counts."""
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) != len(keys):
+            repeated = next(key for key in keys if keys.count(key) > 1)
+            raise NnrFormatError(where, f"the key {repeated[:100]!r} occurs twice in one object")
+
+    try:
+        json.loads(data, object_pairs_hook=check)
+    except (ValueError, RecursionError) as error:
+        raise NnrFormatError(where, f"is not JSON: {error}") from error

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.gl.kernels import Base, Value, as_array, as_buffer, dispatch
+from taoxr_runtime.nnr.gl.kernels import PerEye, Value, as_array, as_buffer, dispatch
 from taoxr_runtime.nnr.nodes.color import Color
 from taoxr_runtime.nnr.nodes.color_model import Material
 from taoxr_runtime.render import objects
@@ -15,10 +15,10 @@ from taoxr_runtime.render import objects
 _MAX_LOBES = 3
 
 
-class GlColor(Base):
+class GlColor(PerEye):
     """Twin of `Color`."""
 
-    def __init__(self, node: Color, first: int) -> None:
+    def __init__(self, node: Color, first: int, pooled: int) -> None:
         super().__init__()
         self._count = node.output_shapes[0][0]
         self._program = self.program("nnr_color.comp")
@@ -27,6 +27,7 @@ class GlColor(Base):
         a, program = node.attributes, self._program
         program.set_uint("count", self._count)
         program.set_uint("first", first)
+        program.set_uint("pooled", pooled)
         program.set("sky", *a.sky_linear)
         program.set("ground", *a.ground_linear)
         program.set_uint("light_count", len(a.lights))
@@ -37,7 +38,7 @@ class GlColor(Base):
     def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
         frames, means, colors = (as_buffer(value) for value in (*inputs[:2], outputs[0]))
-        self._program.set("camera", *as_array(inputs[2]).tolist())
+        self.show_to(self._program, as_array(inputs[2]))
         objects.bind_storage(0, frames, means, self._looks, self._materials, colors)
         dispatch(self._program, self._count)
 

@@ -18,6 +18,7 @@ from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
 from taoxr_runtime.nnr.nodes.skinning import Skinning
 from taoxr_runtime.render import gl, objects
 
+MAX_EYES: Final = 4
 _GROUP: Final = 64
 
 Value = objects.Buffer | NDArray[np.float32]
@@ -72,6 +73,25 @@ class Base:
         """Deletes everything from the GPU."""
         for thing in self._things:
             thing.release()
+
+
+class PerEye(Base):
+    """A node whose colours depend on where they are seen from; see `GlScene.look_from`.
+
+    Attributes:
+        eyes: Positions [eyes, 3], at most `MAX_EYES`; None for the input ``camera``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.eyes: NDArray[np.float32] | None = None
+
+    def show_to(self, program: objects.Program, camera: NDArray[np.float32]) -> None:
+        """Tells a program the eyes."""
+        eyes = camera[None] if self.eyes is None else self.eyes
+        program.set_uint("eyes", len(eyes))
+        for i, eye in enumerate(eyes.tolist()):
+            program.set(f"eye[{i}]", *eye)
 
 
 class OnCpu(Base):

@@ -8,13 +8,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.gl.kernels import Base, Value, as_array, as_buffer, dispatch
+from taoxr_runtime.nnr.gl.kernels import Base, PerEye, Value, as_array, as_buffer, dispatch
 from taoxr_runtime.nnr.nodes.deformer import Deformer
 from taoxr_runtime.nnr.nodes.field import MAX_HIDDEN, Field
 from taoxr_runtime.nnr.nodes.sh_color import ShColor
 from taoxr_runtime.render import gl, objects
 
-MAX_EYES: Final = 4
 _TILE: Final = 32
 
 
@@ -96,12 +95,11 @@ class GlDeformer(Base):
         dispatch(self._program, self._count)
 
 
-class GlShColor(Base):
-    """Twin of `ShColor`; see `GlScene.look_from` for more than one eye."""
+class GlShColor(PerEye):
+    """Twin of `ShColor`."""
 
     def __init__(self, node: ShColor, first: int, pooled: int, halves: bool) -> None:
         super().__init__()
-        self.eyes: NDArray[np.float32] | None = None
         self._count = len(node.triangle)
         self._program = self.program("nnr_sh_color.comp", SIZE=len(node.sh), HALVES=int(halves))
         self._triangles = self.constant(node.triangle.astype(np.uint32))
@@ -120,10 +118,7 @@ class GlShColor(Base):
     def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
         frames, means, compensation = (as_buffer(value) for value in inputs[:3])
-        eyes = as_array(inputs[3])[None] if self.eyes is None else self.eyes
-        self._program.set_uint("eyes", len(eyes))
-        for i, eye in enumerate(eyes.tolist()):
-            self._program.set(f"eye[{i}]", *eye)
+        self.show_to(self._program, as_array(inputs[3]))
         objects.bind_storage(
             0, frames, means, compensation, self._triangles, self._harmonics, self._normals,
             as_buffer(outputs[0]),

@@ -13,14 +13,16 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.gl.color import GlColor
 from taoxr_runtime.nnr.gl.kernels import (
+    MAX_EYES,
     GlBinding,
     GlBlendshapes,
     GlSkinning,
     Kernel,
     OnCpu,
+    PerEye,
     Value,
 )
-from taoxr_runtime.nnr.gl.learned import MAX_EYES, GlDeformer, GlField, GlShColor
+from taoxr_runtime.nnr.gl.learned import GlDeformer, GlField, GlShColor
 from taoxr_runtime.nnr.gl.slow import Slow
 from taoxr_runtime.nnr.graph import ORDER, Graph, Step, build
 from taoxr_runtime.nnr.inputs import Inputs
@@ -133,7 +135,7 @@ class GlScene:
         self._inputs.set(name, array)
 
     def look_from(self, eyes: NDArray[Any] | None) -> None:
-        """Gives each eye colours of its own, where the scene's colours can: nodes of the kind ``sh_color``.
+        """Gives each eye colours of its own.
 
         Args:
             eyes: Positions in the model frame, metres, floats [eyes, 3], at most 4; None for one set of
@@ -147,7 +149,7 @@ class GlScene:
         if eyes is not None and not (np.abs(eyes) <= MAX_INPUT).all():
             raise InvalidInputError("eyes", eyes.tolist(), f"finite numbers of at most {MAX_INPUT:g}")
         for i, (_, kernel) in enumerate(self._steps):
-            if isinstance(kernel, GlShColor) and not _same(kernel.eyes, eyes):
+            if isinstance(kernel, PerEye) and not _same(kernel.eyes, eyes):
                 kernel.eyes = None if eyes is None else eyes.astype(np.float32)
                 self._dirty[i] = True
                 self._give_room(1 if eyes is None else len(eyes))
@@ -271,6 +273,6 @@ def _kernel(node: Node, graph: Graph, step: Step, room: Room, halves: bool) -> K
         case Binding():
             return GlBinding(node, graph.shapes[step.inputs[0]][0], room.first)
         case Color():
-            return GlColor(node, room.first)
+            return GlColor(node, room.first, room.pool.count)
         case _:
             return None

@@ -50,7 +50,7 @@ class GlStage:
         )
 
     def look_from(self, eyes: NDArray[Any] | None) -> None:
-        """As `GlScene.look_from`, in world coordinates; for scenes that all can colour single eyes."""
+        """As `GlScene.look_from`, in world coordinates."""
         for scene in self.scenes:
             scene.look_from(eyes)
 
