@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from taoxr.engine import Module, Variable
 from taoxr_models.a2bs.articulation import CONTROLS, TABLE
 from taoxr_models.catalog import verified
+from taoxr_models.ear.window import Window
 
 FRAME: Final = 320
 """Samples per frame: frame k is centred on sample 320 k."""
@@ -24,6 +25,9 @@ HEAD: Final = "head.mnn"
 TRUNK: Final = "trunk.mnn"
 MODEL: Final = "whisper-tiny.en"
 """Catalogue id of the model that holds the trunk."""
+
+WIDTH: Final = 384
+"""Of what the trunk makes."""
 
 Rows = NDArray[np.float32]
 
@@ -50,7 +54,7 @@ class Network:
     """Trunk and head; for one thread at a time.
 
     Args:
-        trunk: ``mel`` [1, 80, 2 n] to ``x`` [1, n, 384].
+        trunk: ``mel`` [1, 80, 2 n] to ``x`` [1, n, 384]; see the recipe ``whisper-ct2``.
         head: ``x`` to ``sounds`` [1, n, rows of the table] and ``curves`` [1, n, controls + 1].
 
     Raises:
@@ -58,7 +62,7 @@ class Network:
     """
 
     def __init__(self, trunk: Path, head: Path) -> None:
-        self._trunk = Module(trunk, ("mel",), ("x",))
+        self._trunk = Module(trunk, ("mel", "source", "position", "log_count"), ("x",))
         self._head = Module(head, ("x",), ("sounds", "curves"))
 
     @classmethod
@@ -74,7 +78,8 @@ class Network:
 
     def features(self, mel: Rows) -> Variable:
         """The trunk alone: [1, 80, 2 n] to [1, n, 384]."""
-        return self._trunk.forward(Variable.of(np.ascontiguousarray(mel, dtype=np.float32)))[0]
+        window = Window.whole(np.asarray(mel[0], np.float32), WIDTH)
+        return self._trunk.forward(window.mel, window.source, window.position, window.log_count)[0]
 
     def __call__(self, mel: Rows) -> Heard:
         """Listens to a window, [80, 2 n]: 75 frames take about 10 ms."""

@@ -15,6 +15,9 @@ from taoxr.client import wav
 from taoxr.errors import UnavailableError
 from taoxr_models.catalog import default_model, verified
 from taoxr_models.dsp.resample import RATE, To16k
+from taoxr_models.ear.bench_latency import CONFIG, final_latency_s
+from taoxr_models.ear.stream import EarStream
+from taoxr_models.ear.vad import load_vad
 from taoxr_models.ear.whisper import MAX_SECONDS, Whisper
 from taoxr_models.tts.phonemes import Phonemizer
 from taoxr_models.tts.voice import Voice
@@ -75,23 +78,30 @@ def bench_asr(
 ) -> dict[str, float | int | str]:
     """Recognises synthesised sentences in three voices, clean and with noise, and recordings.
 
+    What is clean is heard once more as from a live microphone, for the time to the final text.
+
     Args:
         ct2: Folder of the same model in CTranslate2's form, for the peer; None measures only ours.
-        recordings: Folder of ``NAME.wav`` (at most 25 s) with ``NAME.txt``, or None.
+        recordings: Folder of ``NAME.wav`` (at most 25 s) with ``NAME.txt``, or None; those in a folder
+            within it are told under its name.
         sentences: How many sentences in each voice and noise.
         progress: Told what is being recognised.
 
     Returns:
-        ``wer`` and ``rtf`` of both, by condition as well; ``ratio`` is our time by the peer's.
+        ``wer_percent`` and ``rtf`` of both, by condition as well; ``ratio`` is our time by the peer's;
+        ``final_ms`` how long after the last sound our final text is there.
 
     Raises:
         UnavailableError: The extra ``bench`` is missing.
     """
-    recognisers = {"ours": _ours()}
+    whisper = Whisper(verified(default_model("asr")))
+    vad = load_vad(verified(default_model("vad")))
+    recognisers = {"ours": _ours(whisper)}
     if ct2 is not None:
         recognisers["peer"] = _peer(ct2)
     scores = {name: Score() for name in recognisers}
     audio_s = 0.0
+    latencies_s: list[float] = []
     for condition, text, samples in [*_recorded(recordings), *_spoken(sentences)]:
         progress(f"{condition}: {text[:40]}")
         audio_s += len(samples) / RATE
@@ -99,6 +109,9 @@ def bench_asr(
             begun = time.perf_counter()
             heard = recognise(samples)
             scores[name].add(condition, text, heard, time.perf_counter() - begun)
+        if not condition.startswith("noise"):
+            latency_s = final_latency_s(EarStream(CONFIG, vad, whisper), samples)
+            latencies_s += [] if latency_s is None else [latency_s]
     figures: dict[str, float | int | str] = {"audio_minutes": round(audio_s / 60, 2)}
     for name, score in scores.items():
         figures[f"{name}.wer_percent"] = round(100 * score.errors / score.words, 2)
@@ -107,6 +120,8 @@ def bench_asr(
             figures[f"{name}.wer_percent.{condition}"] = round(100 * errors / words, 2)
     if "peer" in scores:
         figures["ratio"] = round(scores["ours"].seconds / scores["peer"].seconds, 3)
+    for percent in (50, 95):
+        figures[f"ours.final_ms.p{percent}"] = round(float(np.percentile(latencies_s, percent)) * 1000)
     return figures
 
 
@@ -141,16 +156,14 @@ def _spoken(count: int) -> Iterator[tuple[str, str, NDArray[np.float32]]]:
 
 
 def _recorded(folder: Path | None) -> Iterator[tuple[str, str, NDArray[np.float32]]]:
-    for path in sorted(folder.glob("*.wav")) if folder is not None else ():
+    for path in sorted(folder.rglob("*.wav")) if folder is not None else ():
         pcm = wav.read(path, RATE, field="recordings", max_seconds=MAX_SECONDS)
         text = path.with_suffix(".txt").read_text(encoding="utf-8")
         samples: NDArray[np.float32] = (pcm / 32768).astype(np.float32)
-        yield "recordings", text, samples
+        yield "recordings" if path.parent == folder else path.parent.name, text, samples
 
 
-def _ours() -> Recognise:
-    whisper = Whisper(verified(default_model("asr")))
-
+def _ours(whisper: Whisper) -> Recognise:
     def recognise(samples: NDArray[np.float32]) -> str:
         recognition = whisper.recognise(samples)
         while not recognition.done:

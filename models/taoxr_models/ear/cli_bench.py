@@ -17,12 +17,15 @@ def asr(
         typer.Option(exists=True, file_okay=False, help="The same model for faster-whisper, the peer."),
     ] = None,
     recordings: Annotated[
-        Path | None, typer.Option(exists=True, file_okay=False, help="Folder of NAME.wav with NAME.txt.")
+        Path | None,
+        typer.Option(
+            exists=True, file_okay=False, help="Folder of NAME.wav with NAME.txt, or of such folders."
+        ),
     ] = None,
     sentences: Annotated[int, typer.Option(min=1, max=40, help="Sentences in each voice and noise.")] = 40,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Counts the ear's word errors and its time, beside faster-whisper.
+    """Counts the ear's word errors and its time, beside faster-whisper, and how soon the final text is there.
 
     Three voices made of the installed one, each clean and with white noise at 20 and 10 dB: 15 minutes of
     speech with 40 sentences. One thread each.

@@ -11,8 +11,8 @@ from taoxr.engine import Module, Variable
 _MASKED: Final = np.float32(-1e9)
 _HEAD: Final = 64  # of every Whisper
 
-Cross = tuple[Variable, Variable]
-"""Keys and values of the cross attention, [layers, heads, s, 64] each."""
+Cross = tuple[Variable, Variable, Variable]
+"""Keys and values of the cross attention, [layers, heads, s, 64] each, and the places' ``log_count``, [s]."""
 
 
 class Decoder:
@@ -28,7 +28,7 @@ class Decoder:
     def __init__(self, folder: Path) -> None:
         self.network = Module(
             folder / "decoder.mnn",
-            ["x", "mask", "pk", "pv", "ck", "cv"],
+            ["x", "mask", "pk", "pv", "ck", "cv", "log_count"],
             ["logits", "nk", "nv", "attention"],
             memory="low",  # int8 linears: four times as fast
         )

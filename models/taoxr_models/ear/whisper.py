@@ -1,8 +1,8 @@
 """Whisper on MNN, in small steps.
 
-MNN holds the GIL for a whole call, so a `Recognition` advances by single calls: one for each two blocks of
-the encoder (about 40 ms for the usual 6 s of padded audio), then one for each token (2 to 8 ms). Between
-steps the worker answers others and may drop the recognition.
+MNN holds the GIL for a whole call, so a `Recognition` advances by single calls: one for each block of the
+encoder (about 12 ms for 3 s of speech), then one for each token (2 to 8 ms). Between steps the worker answers
+others and may drop the recognition.
 
 What an earlier recognition of the same speech has found saves work: tokens that were shown as certain are
 taken as they are, and likely ones are checked all in one call (Leviathan et al., "Fast inference from
@@ -19,24 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from taoxr.engine import Module, Variable
+from taoxr.engine import Module
 from taoxr.errors import InvalidInputError, ModelError
 from taoxr_models.dsp.resample import RATE
 from taoxr_models.ear.decoder import Cross, Decoder, Decoding
-from taoxr_models.ear.logmel import log_mel
+from taoxr_models.ear.window import Window
 from taoxr_models.ear.word_times import STEP_S, Word, token_times, words_of
 
 MAX_SECONDS: Final = 25.0
 """Longest audio of one recognition."""
 
-_WINDOW_S: Final = 30.0
-# Whisper was trained on 30 s windows. Shorter padding is as good if the audio ends with 3 s of silence and
-# lasts 6 s in all (word errors 11.1 % over 14 minutes, against 11.5 % with 10 s); with less silence it falls
-# into loops. Of single sounds, such as "mm-hm", it makes whole sentences below 9 s.
-_MIN_TAIL_S: Final = 3.0
-_MIN_TOTAL_S: Final = 6.0
-_SHORT_S: Final = 1.5
-_SHORT_TOTAL_S: Final = 10.0
 # Nobody says more tokens than this; a decoder that does has fallen into a loop.
 _TOKENS_PER_S: Final = 7.0
 _TOKENS_EXTRA: Final = 10
@@ -49,9 +41,6 @@ _WORDS_PER_S: Final = 5.5
 # A short window can make it say a whole sentence again: cut if the two together were said faster than this.
 _AGAIN_WORDS_PER_S: Final = 3.5
 _AGAIN_TOKENS: Final = 5
-# In noise the whole window hears better (14.3 % wrong words at 20 dB, not 17.2) but takes five times as long:
-# it is tried when the mean logarithm of the tokens' probabilities is below this.
-_UNSURE: Final = -0.6
 # Both together mean that the words are made up: Whisper's own rule.
 _NO_SPEECH: Final = 0.6
 _UNLIKELY: Final = -1.0
@@ -87,11 +76,7 @@ class Whisper:
     """
 
     def __init__(self, folder: Path) -> None:
-        groups = len(list(folder.glob("encoder_*.mnn")))
-        self._encoder = [Module(folder / "trunk.mnn", ["mel"], ["x"])]
-        for i in range(1, groups):
-            self._encoder.append(Module(folder / f"encoder_{i}.mnn", ["x"], ["y"]))
-        self._encoder.append(Module(folder / f"encoder_{groups}.mnn", ["x"], ["ck", "cv"]))
+        self._encoder = _encoder(folder)
         self.decoder = Decoder(folder)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -125,15 +110,18 @@ class Whisper:
             expected = f"more than 0, at most {MAX_SECONDS:g} seconds"
             raise InvalidInputError("samples", f"{len(samples) / RATE:.1f} s", expected)
         self.check_language(hints.language)
-        seconds = len(samples) / RATE
-        least = _SHORT_TOTAL_S if seconds < _SHORT_S else _MIN_TOTAL_S
-        short = min(max(seconds + _MIN_TAIL_S, least), _WINDOW_S)
-        # The second only if the first falls into a loop or is not sure.
-        return Recognition(self, (self._mel(samples, s) for s in (short, _WINDOW_S)), seconds, hints)
+        # The second only if the first falls into a loop.
+        windows = (Window.of(samples, self.width, fine=fine) for fine in (False, True))
+        return Recognition(self, windows, len(samples) / RATE, hints)
 
-    def recognise_mel(self, mel: Variable, seconds: float) -> "Recognition":
-        """As `recognise`, from a log-mel spectrogram [1, bands, 2 s] with so much audio in front."""
-        return Recognition(self, iter([mel]), seconds, Hints())
+    def recognise_mel(self, mel: NDArray[np.float32], seconds: float) -> "Recognition":
+        """As `recognise`, from a log-mel spectrogram [bands, 2 s] with so much audio in front."""
+        return Recognition(self, iter([Window.whole(mel, self.width)]), seconds, Hints())
+
+    @property
+    def width(self) -> int:
+        """Width of the encoder, as `Window` needs it."""
+        return self.decoder.embeddings.shape[1]
 
     def check_language(self, language: str | None, field: str = "language") -> None:
         """Refuses a language that the model does not know; `field` names it in the error.
@@ -165,20 +153,13 @@ class Whisper:
         texts = [self._tokenizer.decode(tokens[: i + 1]).removesuffix("�") for i in range(len(tokens))]
         return [now[len(before) :] for before, now in zip(["", *texts], texts, strict=False)]
 
-    def _mel(self, samples: NDArray[np.float32], padded_s: float) -> Variable:
-        """The encoder's input: audio with silence behind it."""
-        padding = max(0, round(padded_s * RATE) - len(samples))
-        mel = log_mel(np.pad(samples, (0, padding)))
-        mel = mel[:, : mel.shape[1] // 2 * 2]  # a strided layer halves the time
-        return Variable.of(np.ascontiguousarray(mel[None]))
-
-    def encode(self, mel: Variable) -> Generator[None, None, Cross]:
-        """Runs the encoder, one step for each of its parts."""
-        variables = [mel]
+    def encode(self, window: Window) -> Generator[None, None, Cross]:
+        """Runs the encoder, one step for each of its blocks."""
+        variables = [window.mel, window.source, window.position]
         for part in self._encoder:
-            variables = part.forward(*variables)
+            variables = part.forward(*variables, window.log_count)
             yield
-        return variables[0], variables[1]
+        return variables[0], variables[1], window.log_count
 
     def _special(self, text: str) -> int:
         return self._first_special(text)
@@ -202,7 +183,7 @@ class Recognition:
         words: The words with their times, if they were asked for.
     """
 
-    def __init__(self, whisper: Whisper, mels: Iterator[Variable], seconds: float, hints: Hints) -> None:
+    def __init__(self, whisper: Whisper, windows: Iterator[Window], seconds: float, hints: Hints) -> None:
         self.done = False
         self.text = ""
         self.tokens: list[int] = []
@@ -211,7 +192,7 @@ class Recognition:
         self._whisper = whisper
         self._seconds = seconds
         self._hints = hints
-        self._steps = self._run(mels)
+        self._steps = self._run(windows)
         self._no_speech = 0.0
         self._log_probabilities: list[float] = []
         self._attention: list[NDArray[np.float32]] = []
@@ -221,13 +202,11 @@ class Recognition:
         if next(self._steps, False) is False:
             self.done = True
 
-    def _run(self, mels: Iterator[Variable]) -> Generator[None]:
-        for mel in mels:
-            cross = yield from self._whisper.encode(mel)
+    def _run(self, windows: Iterator[Window]) -> Generator[None]:
+        for window in windows:
+            cross = yield from self._whisper.encode(window)
             whole = yield from self._decode(cross)
-            speech = self._no_speech <= _NO_SPEECH
-            unsure = self._hints.thorough and speech and self._certainty() < _UNSURE
-            if whole and not unsure:
+            if whole:
                 break
         self.tokens = self.tokens[: len(self.tokens) - repeated_tokens(self.tokens)]
         if self._no_speech > _NO_SPEECH and self._certainty() < _UNLIKELY:
@@ -305,6 +284,22 @@ class Recognition:
         missing = len(self.tokens) + 1 - len(times)  # a loop's last token was never fed
         times = np.append(times, [self._seconds] * missing)
         return words_of(self._whisper.pieces(self.tokens), times, self._seconds)
+
+
+def _encoder(folder: Path) -> list[Module]:
+    """The blocks: two of each file, which stand before and behind its ``half``."""
+    files = [
+        "trunk.mnn",
+        *(f"encoder_{i}.mnn" for i in range(1, len(list(folder.glob("encoder_*.mnn"))) + 1)),
+    ]
+    blocks: list[Module] = []
+    for file in files:
+        first, last = file == files[0], file == files[-1]
+        inputs = ["mel", "source", "position"] if first else ["x"]
+        outputs = ["ck", "cv"] if last else ["x"] if first else ["y"]
+        blocks.append(Module(folder / file, [*inputs, "log_count"], ["half"]))
+        blocks.append(Module(folder / file, ["half", "log_count"], outputs))
+    return blocks
 
 
 def _probability(scores: NDArray[np.float32], token: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from taoxr.engine import Module, Variable
+from taoxr.engine import Module
 from taoxr_models.catalog import verified
 from taoxr_models.ear.whisper import Whisper
 
@@ -87,7 +87,7 @@ def test_transcript_is_faster_whispers(number: int, arrays: Arrays, whisper: Whi
     stored = arrays[f"whisper_mel_{number}"].astype(np.float32)
     mel: NDArray[np.float32] = np.zeros((80, 3000), np.float32)  # faster-whisper's padding
     mel[:, : stored.shape[1]] = stored
-    recognition = whisper.recognise_mel(Variable.of(mel[None]), stored.shape[1] / 100)
+    recognition = whisper.recognise_mel(mel, stored.shape[1] / 100)
     while not recognition.done:
         recognition.step()
     expected = json.loads((REFERENCES / "references.json").read_text())["whisper_texts"][number]

@@ -1,16 +1,20 @@
 """Whisper from CTranslate2 weights: graphs written from the weights, decoder in int8.
 
-Several graphs, because a call holds the GIL: none shall last much over 100 ms for 10 s of audio.
+A call holds the GIL and shall not last much over 100 ms, so the encoder is cut into graphs of two blocks, and
+between the two stands ``half``, which is an output or an input as the one who loads the graph likes.
 
-* ``trunk.mnn``: ``mel`` [1, 80, t] through the convolutions, the positions and the first two blocks to ``x``
-  [1, t / 2, width], before any final normalisation: also a good feature of what a mouth does.
-* ``encoder_1.mnn``, ``encoder_2.mnn`` ...: ``x`` through two more blocks each. The last one ends in the
-  cross-attention keys and values of all decoder layers, ``ck`` and ``cv`` [layers, heads, t / 2, size].
-* ``decoder.mnn``: ``x`` [1, n, width] (token + position embedding), ``mask`` [n, p + n] (added to the
-  scores), past ``pk``, ``pv`` [layers, heads, p, size] and ``ck``, ``cv`` to ``logits`` [1, n, vocabulary],
-  ``nk``, ``nv`` [layers, heads, p + n, size], and ``attention`` [1, a, n, t / 2]: the cross attention of the
-  ``alignment_heads`` of ``config.json``, which tells when a token is said. Who does not ask for it does not
-  pay for it.
+* ``trunk.mnn``: ``mel`` [1, bands, t] through the convolutions; of their t / 2 places those that ``source``
+  [n] names, with the encoded ``position`` [n, width] of each; then the first two blocks to ``x``
+  [1, n, width], before any final normalisation: also a good feature of what a mouth does. ``log_count`` [n]
+  is added to the scores of attention: a place that stands for k equal ones has log k.
+* ``encoder_1.mnn``, ``encoder_2.mnn`` ...: ``x`` and ``log_count`` through two more blocks each. The last one
+  ends in the cross-attention keys and values of all decoder layers, ``ck`` and ``cv`` [layers, heads, n,
+  size].
+* ``decoder.mnn``: ``x`` [1, m, width] (token + position embedding), ``mask`` [m, p + m] (added to the
+  scores), past ``pk``, ``pv`` [layers, heads, p, size], ``ck``, ``cv`` and ``log_count`` to ``logits`` [1, m,
+  vocabulary], ``nk``, ``nv`` [layers, heads, p + m, size], and ``attention`` [1, a, m, n]: the cross
+  attention of the ``alignment_heads`` of ``config.json``, which tells when a token is said. Who does not ask
+  for it does not pay for it.
 
 Token and position embeddings lie in ``token_embedding.npy`` and ``position_embedding.npy`` (float16):
 looking them up is the caller's. Architecture: Radford et al. 2022, "Robust Speech Recognition via
@@ -26,6 +30,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx import TensorProto
 
 from taoxr.engine import convert_onnx
 from taoxr_models.catalog.recipes import ct2
@@ -128,9 +133,9 @@ class _Layers(OnnxGraph):
     def attend(self, q: str, k: str, v: str, mask: str | None = None) -> str:
         return self.attention(self.scaled(q), k, v, self.weights.width, mask)
 
-    def attend_openly(self, q: str, k: str, v: str) -> tuple[str, str]:
-        """As `attend`, with the weights [1, heads, n, s]."""
-        weights = self.attention_weights(self.scaled(q), k)
+    def attend_openly(self, q: str, k: str, v: str, mask: str) -> tuple[str, str]:
+        """As `attend`, with the weights [1, heads, m, n]."""
+        weights = self.attention_weights(self.scaled(q), k, mask)
         return self.mix(weights, v, self.weights.width), weights
 
     def head(self, weights: str, head: int) -> str:
@@ -149,7 +154,6 @@ def random_trunk(rng: np.random.Generator) -> OnnxGraph:
         "conv1/bias": (width,),
         "conv2/weight": (width, width, 3),
         "conv2/bias": (width,),
-        "position_encodings/encodings": (1500, width),
     }
     for layer in range(_GROUP):
         attention, forward = f"layer_{layer}/self_attention", f"layer_{layer}/ffn"
@@ -171,20 +175,24 @@ def random_trunk(rng: np.random.Generator) -> OnnxGraph:
 def _encoder(w: _Weights, start: int, end: int) -> OnnxGraph:
     """Blocks from start to end, with what comes before the first and after the last of all."""
     g = _Layers("whisper_encoder", w)
-    x = _stem(g) if start == 0 else g.input("x", [1, "s", w.width])
+    x = _stem(g) if start == 0 else g.input("x", [1, "n", w.width])
+    log_count = g.input("log_count", ["n"])
     for layer in range(start, end):
+        if layer == start + 1:
+            g.output("half", x, [1, "n", w.width])
+            x = "half"
         name = f"encoder/layer_{layer}"
         q, k, v = g.split(
             g.norm(x, f"{name}/self_attention/layer_norm"), f"{name}/self_attention/linear_0", 3
         )
-        x = g.op("Add", x, g.dense(g.attend(q, k, v), f"{name}/self_attention/linear_1"))
+        x = g.op("Add", x, g.dense(g.attend(q, k, v, log_count), f"{name}/self_attention/linear_1"))
         x = g.feed_forward(x, f"{name}/ffn")
     if end < w.encoder_layers:
-        g.output("y" if start else "x", x, [1, "s", w.width])
+        g.output("y" if start else "x", x, [1, "n", w.width])
         return g
     x = g.norm(x, "encoder/layer_norm")
     pairs = [g.split(x, f"decoder/layer_{layer}/attention/linear_1", 2) for layer in range(w.layers)]
-    dims = [w.layers, w.heads, "s", w.width // w.heads]
+    dims = [w.layers, w.heads, "n", w.width // w.heads]
     for index, name in enumerate(("ck", "cv")):
         g.output(name, g.op("Concat", *(pair[index] for pair in pairs), axis=0), dims)
     return g
@@ -197,19 +205,18 @@ def _stem(g: _Layers) -> str:
         weight, bias = g.constant(w(f"{name}/weight")), g.constant(w(f"{name}/bias"))
         x = g.gelu(g.op("Conv", x, weight, bias, kernel_shape=[3], strides=[stride], pads=[1, 1]))
     x = g.op("Transpose", x, perm=[0, 2, 1])
-    # A table of 1500 positions cut to the length at hand.
-    length = g.op("Slice", g.op("Shape", x), g.integers(1), g.integers(2))
-    positions = g.constant(w("encoder/position_encodings/encodings"))
-    return g.op("Add", x, g.op("Slice", positions, g.integers(0), length, g.integers(0)))
+    x = g.op("Gather", x, g.input("source", ["n"], TensorProto.INT32), axis=1)
+    return g.op("Add", x, g.input("position", ["n", w.width]))
 
 
 def _decoder(w: _Weights, alignment_heads: Sequence[tuple[int, int]]) -> OnnxGraph:
     g = _Layers("whisper_decoder", w)
     size = w.width // w.heads
-    x = g.input("x", [1, "n", w.width])
-    mask = g.input("mask", ["n", "m"])
+    x = g.input("x", [1, "m", w.width])
+    mask = g.input("mask", ["m", "q"])
     past = [g.input(name, [w.layers, w.heads, "p", size]) for name in ("pk", "pv")]
-    cross = [g.input(name, [w.layers, w.heads, "s", size]) for name in ("ck", "cv")]
+    cross = [g.input(name, [w.layers, w.heads, "n", size]) for name in ("ck", "cv")]
+    log_count = g.input("log_count", ["n"])
     past_k, past_v, cross_k, cross_v = (
         g.ops("Split", w.layers, tensor, g.integers(*[1] * w.layers), axis=0) for tensor in past + cross
     )
@@ -226,14 +233,14 @@ def _decoder(w: _Weights, alignment_heads: Sequence[tuple[int, int]]) -> OnnxGra
         h = g.attend(q, keys[-1], values[-1], mask)
         x = g.op("Add", x, g.dense(h, f"{name}/self_attention/linear_1"))
         q = g.by_head(g.dense(g.norm(x, f"{name}/attention/layer_norm"), f"{name}/attention/linear_0"))
-        h, weights = g.attend_openly(q, cross_k[layer], cross_v[layer])
+        h, weights = g.attend_openly(q, cross_k[layer], cross_v[layer], log_count)
         attention += [g.head(weights, head) for at, head in alignment_heads if at == layer]
         x = g.op("Add", x, g.dense(h, f"{name}/attention/linear_2"))
         x = g.feed_forward(x, f"{name}/ffn")
     vocabulary = w("decoder/embeddings/weight")  # tied to the output projection
     logits = g.linear(g.norm(x, "decoder/layer_norm"), vocabulary)
-    g.output("logits", logits, [1, "n", vocabulary.shape[0]])
-    g.output("attention", g.op("Concat", *attention, axis=1), [1, len(attention), "n", "s"])
-    g.output("nk", g.op("Concat", *keys, axis=0), [w.layers, w.heads, "m", size])
-    g.output("nv", g.op("Concat", *values, axis=0), [w.layers, w.heads, "m", size])
+    g.output("logits", logits, [1, "m", vocabulary.shape[0]])
+    g.output("attention", g.op("Concat", *attention, axis=1), [1, len(attention), "m", "n"])
+    g.output("nk", g.op("Concat", *keys, axis=0), [w.layers, w.heads, "q", size])
+    g.output("nv", g.op("Concat", *values, axis=0), [w.layers, w.heads, "q", size])
     return g
