@@ -13,47 +13,29 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taoxr.engine import Module
-from taoxr.errors import InvalidInputError
 from taoxr.worker.v1.ear_pb2 import (
     ListenConfig,
     ListenResponse,
-    Playback,
     SpeechStarted,
     SpeechStopped,
     SpeechSustained,
     Utterance,
 )
-from taoxr_models.dsp.resample import RATE, To16k, check_rate
-from taoxr_models.ear import end_of_turn, segmenter
-from taoxr_models.ear.avatar_voice import AvatarVoice
+from taoxr_models.dsp.resample import RATE
+from taoxr_models.ear import segmenter
+from taoxr_models.ear.listener import BEFORE, CONFIRM_FRAMES, Listener, us
 from taoxr_models.ear.online.engines import Recognizer, Stream
 from taoxr_models.ear.online.result import OnlineRecognizerResult
 from taoxr_models.ear.online.words import words_of
-from taoxr_models.ear.recording import Recording
-from taoxr_models.ear.segmenter import Segmenter
-from taoxr_models.ear.stream import MAX_ENDPOINT_MS, MIN_ENDPOINT_MS
-from taoxr_models.ear.vad import FRAME, VoiceActivity
+from taoxr_models.ear.vad import FRAME
 
-_CONFIRM_FRAMES: Final = 3
-_SUSTAIN_FRAMES: Final = 7
 _PAUSE_FRAMES: Final = 3
-# Audio kept before what the detector calls speech: it is late on soft beginnings.
-_BEFORE: Final = round(0.3 * RATE)
 # Silence behind an utterance, so that the last window is full: the longest window is 0.45 s, a shift 0.32 s.
 _TAIL: Final = np.zeros(round(0.8 * RATE), np.float32)
 # Rule 3 of the endpoint rules ends long utterances; the segmenter need not cut them.
 _NO_CUT: Final = 1_000_000
-
-
-def _us(samples: int) -> int:
-    return samples * 1_000_000 // RATE
-
-
-def _frames(seconds: float) -> int:
-    return max(1, round(seconds * RATE / FRAME))
 
 
 @dataclass
@@ -72,7 +54,7 @@ class _Open:
     guess: OnlineRecognizerResult | None = None  # what it is if the pause lasts
 
 
-class OnlineListener:
+class OnlineListener(Listener):
     """State of one stream.
 
     Args:
@@ -80,40 +62,17 @@ class OnlineListener:
         vad: The voice activity network.
         recognizer: The recogniser; its streams are made here, one per utterance.
 
-    Attributes:
-        sample_rate_hz: Rate of the audio that comes in.
-
     Raises:
         InvalidInputError: The config is out of range; the field is named ``config.NAME``.
     """
 
     def __init__(self, config: ListenConfig, vad: Module, recognizer: Recognizer) -> None:
-        check_rate(config.sample_rate_hz, "config.sample_rate_hz")
-        endpoint_ms = config.endpoint_silence_ms
-        if endpoint_ms and not MIN_ENDPOINT_MS <= endpoint_ms <= MAX_ENDPOINT_MS:
-            expected = f"{MIN_ENDPOINT_MS} to {MAX_ENDPOINT_MS}, or 0"
-            raise InvalidInputError("config.endpoint_silence_ms", endpoint_ms, expected)
-        self.sample_rate_hz = config.sample_rate_hz
+        super().__init__(config, vad, pause=_PAUSE_FRAMES, piece_silence_s=None, max_piece=_NO_CUT)
         self._recognizer = recognizer
         self._push_to_talk = config.push_to_talk
         self._partials = config.partials
         self._stable_partials = config.stable_partials
-        self._resampler = To16k(config.sample_rate_hz)
-        self._activity = VoiceActivity(vad)
-        self._avatar = None if config.echo_cancelled else AvatarVoice()
         self._word_times = config.word_times
-        # The caller's own silence holds whatever was said.
-        self._adaptive = not endpoint_ms and not config.push_to_talk
-        self._segmenter = Segmenter(
-            None if config.push_to_talk else _frames(endpoint_ms / 1000 or end_of_turn.UNKNOWN_S),
-            piece_silence=_frames(endpoint_ms / 1000 or end_of_turn.UNKNOWN_S),
-            pause=_PAUSE_FRAMES,
-            confirm=_CONFIRM_FRAMES,
-            max_piece=_NO_CUT,
-            sustain=_SUSTAIN_FRAMES,
-        )
-        self._recording = Recording()
-        self._analysed = 0  # samples that the detector has seen
         self._floor = 0  # an utterance takes no samples before this: they belong to the one before
         self._utterance = _Open(0)
         self._closed: deque[_Open] = deque()
@@ -133,49 +92,6 @@ class OnlineListener:
         if open_.stream is None or open_.guess is not None:
             return False
         return open_.paused or self._recognizer.is_ready(open_.stream)
-
-    def listen(self, samples: NDArray[np.int16], *, last: bool = False) -> list[ListenResponse]:
-        """Takes the next samples at the stream's rate, [n]."""
-        self._recording.append(self._resampler.push(samples, last=last))
-        out: list[ListenResponse] = []
-        while self._analysed + FRAME <= self._recording.end:
-            frame = self._recording.cut(self._analysed, self._analysed + FRAME)
-            self._analysed += FRAME
-            probability = self._activity.probability(frame)
-            if self._avatar is not None:
-                probability *= self._avatar.unexplained(frame)
-            for event in self._segmenter.push(probability):
-                out.extend(self._on_event(event))
-        self._feed(self._analysed)
-        onset = self._analysed - _CONFIRM_FRAMES * FRAME - _BEFORE
-        self._recording.forget_before(max(0, onset))
-        return out
-
-    def play(self, playback: Playback) -> None:
-        """The user's loudspeaker will play this.
-
-        Raises:
-            InvalidInputError: A value is out of range.
-        """
-        if self._avatar is not None:
-            self._avatar.play(playback)
-
-    def stop_playback(self, offset_us: int) -> None:
-        """The loudspeaker is silent from this position on."""
-        if self._avatar is not None:
-            self._avatar.stop(offset_us * RATE // 1_000_000)
-
-    def end_utterance(self) -> list[ListenResponse]:
-        """Ends the utterance here; exactly one final transcript follows."""
-        out = [r for event in self._segmenter.finish() for r in self._on_event(event)]
-        if not self._closed:  # no speech
-            self._close()
-        return out
-
-    def end(self) -> list[ListenResponse]:
-        """The stream is over; an utterance with speech in it is finished."""
-        out = self.listen(np.zeros(0, np.int16), last=True)
-        return out + [r for event in self._segmenter.finish() for r in self._on_event(event)]
 
     def work(self) -> list[ListenResponse]:
         """Decodes one window, or tells a text that is complete."""
@@ -206,22 +122,21 @@ class OnlineListener:
             text = ""
         final = self._transcript(utterance, text, utterance.end, final=True)
         if text and result is not None and self._word_times:
-            final.utterance.words.extend(words_of(result.tokens, result.timestamps, _us(utterance.heard)))
+            final.utterance.words.extend(words_of(result.tokens, result.timestamps, us(utterance.heard)))
         return final
 
     def _after_window(self, utterance: _Open, stream: Stream) -> list[ListenResponse]:
         text = self._recognizer.get_result(stream)
         out = self._news(utterance, text, stable=False) if self._partials else []
         if not self._push_to_talk and self._recognizer.is_endpoint(stream):
-            out += [r for event in self._segmenter.finish() for r in self._on_event(event)]
+            out += self._finish()
         return out
 
     def _after_guess(self, utterance: _Open) -> list[ListenResponse]:
         if utterance.guess is None:
             return []
         text = utterance.guess.text.strip()
-        if self._adaptive:
-            self._segmenter.endpoint = _frames(end_of_turn.silence_s(text))
+        self._adapt_endpoint(text)
         wanted = self._partials or self._stable_partials
         return self._news(utterance, text, stable=True) if wanted else []
 
@@ -246,10 +161,10 @@ class OnlineListener:
                 if self._utterance.stream is None:
                     self._utterance.start = at
                     self._utterance.stream = self._recognizer.create_stream()
-                    self._utterance.heard = self._utterance.fed = max(self._floor, at - _BEFORE)
-                yield ListenResponse(speech_started=SpeechStarted(offset_us=_us(at)))
+                    self._utterance.heard = self._utterance.fed = max(self._floor, at - BEFORE)
+                yield ListenResponse(speech_started=SpeechStarted(offset_us=us(at)))
             case segmenter.SpeechSustained(frame):
-                yield ListenResponse(speech_sustained=SpeechSustained(offset_us=_us(frame * FRAME)))
+                yield ListenResponse(speech_sustained=SpeechSustained(offset_us=us(frame * FRAME)))
             case segmenter.SpeechPaused():
                 self._utterance.paused = True
             case segmenter.SpeechResumed():
@@ -260,13 +175,16 @@ class OnlineListener:
                     yield self._partial(self._utterance, text, stable=False)
             case segmenter.PieceEnded(_, end):
                 self._utterance.end = end * FRAME
-                yield ListenResponse(speech_stopped=SpeechStopped(offset_us=_us(end * FRAME)))
+                yield ListenResponse(speech_stopped=SpeechStopped(offset_us=us(end * FRAME)))
             case segmenter.UtteranceEnded():
-                self._close()
+                self._close_utterance()
 
-    def _reset_endpoint(self) -> None:
-        if self._adaptive:
-            self._segmenter.endpoint = _frames(end_of_turn.UNKNOWN_S)
+    def _on_audio(self) -> None:
+        self._feed(self._analysed)
+
+    def _needed_from(self) -> int:
+        # What is fed is not needed again.
+        return max(0, self._analysed - CONFIRM_FRAMES * FRAME - BEFORE)
 
     def _feed(self, end: int) -> None:
         utterance = self._utterance
@@ -274,7 +192,7 @@ class OnlineListener:
             utterance.stream.accept_waveform(RATE, self._recording.cut(utterance.fed, end))
             utterance.fed = end
 
-    def _close(self) -> None:
+    def _close_utterance(self) -> None:
         self._feed(self._analysed)
         utterance = self._utterance
         if utterance.stream is None:
@@ -288,7 +206,7 @@ class OnlineListener:
 
     def _is_echo(self, utterance: _Open, text: str, end: int) -> bool:
         start = utterance.opened if utterance.start is None else utterance.start
-        return self._avatar is not None and self._avatar.said(text, start, end)
+        return self._is_avatars(text, start, end)
 
     def _transcript(self, utterance: _Open, text: str, end: int, *, final: bool) -> ListenResponse:
         start = utterance.opened if utterance.start is None else utterance.start
@@ -298,8 +216,8 @@ class OnlineListener:
             utterance=Utterance(
                 text=text,
                 is_final=final,
-                start_us=_us(start),
-                end_us=_us(end),
+                start_us=us(start),
+                end_us=us(end),
                 compute_us=utterance.compute_us,
                 certain_text=text if final else decoded,
             )
