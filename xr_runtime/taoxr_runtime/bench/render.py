@@ -65,6 +65,10 @@ class Bench:
         """The measured scene: everything moves in every frame; then only the head does."""
         return self._scene(moving_body(self.size.splats), {"body moved": True, "head moved": False})
 
+    def floats(self) -> Figures:
+        """The measured scene with its learned numbers in 32 bits on the GPU in place of 16."""
+        return self._scene(moving_body(self.size.splats), {"body moved, 32 bits": True}, halves=False)
+
     def avatar(self) -> Figures:
         """The default avatar: face and body move in every frame."""
         return self._scene(container.read(AVATAR), {"avatar moved": True})
@@ -92,9 +96,9 @@ class Bench:
                 }
         return figures
 
-    def _scene(self, scene_file: Container, ways: dict[str, bool]) -> Figures:
+    def _scene(self, scene_file: Container, ways: dict[str, bool], halves: bool = True) -> Figures:
         """Ways to play a scene: by name, whether it moves."""
-        scene = GlScene(scene_file)
+        scene = GlScene(scene_file, halves=halves)
         stage = Stage(ComputeTiles(plan=self._plan), self.size.width, self.size.height)
         figures: Figures = {}
         for name, moves in ways.items():
@@ -136,7 +140,7 @@ def bench_render(size: Size, progress: Callable[[str], None], scaling: bool = Fa
     }
     parts = {"body": bench.body, "quads": bench.quads, "avatar": bench.avatar}
     if scaling:
-        parts["scaling"] = bench.scaling
+        parts |= {"floats": bench.floats, "scaling": bench.scaling}
     for name, measure in parts.items():
         progress(name)
         with gl.borrowed():

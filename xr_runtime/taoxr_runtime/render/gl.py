@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import importlib
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from taoxr.errors import TaoxrError, UnavailableError
@@ -106,6 +107,21 @@ def gl() -> Any:
     if _loaded is None:
         _loaded = load("OpenGL.GL")
     return _loaded
+
+
+@functools.cache
+def direct(name: str, result: Any, *types: Any) -> Callable[..., Any]:
+    """An OpenGL function without PyOpenGL's conversions, for what a frame calls.
+
+    They cost more than the call, and where a pointer is given PyOpenGL 3.1.10 keeps two objects for good.
+
+    Args:
+        name: Of the function.
+        result: Of what it returns, as ctypes has it; None for nothing.
+        types: Of its arguments.
+    """
+    address = load("OpenGL.platform").PLATFORM.getExtensionProcedure(name.encode())
+    return ctypes.CFUNCTYPE(result, *types)(address)
 
 
 def check(what: str) -> None:
@@ -271,7 +287,7 @@ def _integer(what: int) -> int:
 
 def _integers(what: int, count: int) -> list[int]:
     values = (ctypes.c_int32 * count)()
-    gl().glGetIntegerv(what, values)
+    direct("glGetIntegerv", None, ctypes.c_uint32, ctypes.c_void_p)(int(what), ctypes.addressof(values))
     return list(values)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.render.gl import GlError, gl
+from taoxr_runtime.render.gl import GlError, direct, gl
 
+_TRANSFER = ctypes.c_uint32, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p
 _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
@@ -59,13 +60,13 @@ class Buffer:
         """Replace ``data.nbytes`` bytes from byte ``offset`` on; growing loses the others."""
         self.reserve(max(offset + data.nbytes, 16))
         contiguous = np.ascontiguousarray(data)
-        gl().glNamedBufferSubData(
-            self._name, offset, contiguous.nbytes, ctypes.c_void_p(contiguous.ctypes.data)
-        )
+        send = direct("glNamedBufferSubData", None, *_TRANSFER)
+        send(self._name, offset, contiguous.nbytes, contiguous.ctypes.data)
 
     def read(self, data: NDArray[Any], offset: int = 0) -> None:
         """Wait for what was asked for and fill a contiguous array with what lies from byte ``offset`` on."""
-        gl().glGetNamedBufferSubData(self._name, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
+        fetch = direct("glGetNamedBufferSubData", None, *_TRANSFER)
+        fetch(self._name, offset, data.nbytes, data.ctypes.data)
 
     def bind_storage(self, binding: int, offset: int = 0, size: int | None = None) -> None:
         """Bind as the shader storage buffer of this number: ``size`` bytes from a multiple of 256 on."""
@@ -80,7 +81,8 @@ class Buffer:
     def clear(self) -> None:
         """Fill it with zeros."""
         g = gl()
-        g.glClearNamedBufferData(self._name, g.GL_R32UI, g.GL_RED_INTEGER, g.GL_UNSIGNED_INT, None)
+        fill = direct("glClearNamedBufferData", None, *[ctypes.c_uint32] * 4, ctypes.c_void_p)
+        fill(self._name, int(g.GL_R32UI), int(g.GL_RED_INTEGER), int(g.GL_UNSIGNED_INT), None)
 
     def bind_indirect(self) -> None:
         """Take the sizes of indirect dispatches from it."""
@@ -111,7 +113,7 @@ class Mailbox:
         g.glNamedBufferStorage(self._name, self._bytes, None, access)
         address = g.glMapNamedBufferRange(self._name, 0, self._bytes, access)
         self._words = (ctypes.c_uint32 * words).from_address(address)
-        self._fence: Any = None
+        self._fence: int | None = None
 
     def send(self, buffer: Buffer, offset: int) -> None:
         """Ask for the words from byte ``offset`` of a buffer on, unless others are still under way."""
@@ -119,7 +121,9 @@ class Mailbox:
             g = gl()
             buffer.copy_to(self._name, offset, self._bytes)
             g.glMemoryBarrier(g.GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT)
-            self._fence = g.glFenceSync(g.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+            # PyOpenGL's fences are cyclic garbage, of which a frame loop shall make none.
+            fence = direct("glFenceSync", ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
+            self._fence = fence(int(g.GL_SYNC_GPU_COMMANDS_COMPLETE), 0)
 
     def receive(self, wait: bool = False) -> list[int] | None:
         """The words, if they have come; waiting for them, however long it takes, if need be.
@@ -131,23 +135,27 @@ class Mailbox:
             return None
         g = gl()
         passed = g.GL_ALREADY_SIGNALED, g.GL_CONDITION_SATISFIED
-        while (state := g.glClientWaitSync(self._fence, *self._patience(wait))) not in passed:
+        types = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+        ask = direct("glClientWaitSync", ctypes.c_uint32, *types)
+        while (state := ask(self._fence, *self._patience(wait))) not in passed:
             if state == g.GL_WAIT_FAILED:
                 raise GlError("OpenGL cannot say when the GPU is done")
             if not wait:
                 return None
-        g.glDeleteSync(self._fence)
-        self._fence = None
+        self._forget()
         return list(self._words)
 
     def release(self) -> None:
         """Delete it."""
         if self._name:
-            g = gl()
-            if self._fence is not None:
-                g.glDeleteSync(self._fence)
-            g.glDeleteBuffers(1, [self._name])
+            self._forget()
+            gl().glDeleteBuffers(1, [self._name])
             self._name = 0
+
+    def _forget(self) -> None:
+        if self._fence is not None:
+            direct("glDeleteSync", None, ctypes.c_void_p)(self._fence)
+            self._fence = None
 
     def _patience(self, wait: bool) -> tuple[int, int]:
         """Flags, and nanoseconds of one wait."""
@@ -263,8 +271,9 @@ class Program:
         """Set a mat4 from a row-major array [4, 4]."""
         rows = np.ascontiguousarray(matrix, np.float32)
         if self._differs(uniform, (*rows.ravel().tolist(),)):
-            g = gl()
-            g.glProgramUniformMatrix4fv(self._name, self._location(uniform), 1, g.GL_TRUE, rows)
+            types = ctypes.c_uint32, ctypes.c_int32, ctypes.c_int32, ctypes.c_ubyte, ctypes.c_void_p
+            send = direct("glProgramUniformMatrix4fv", None, *types)
+            send(self._name, self._location(uniform), 1, 1, rows.ctypes.data)  # 1: rows come first
 
     def release(self) -> None:
         """Delete the program."""
@@ -297,9 +306,10 @@ def _text(log: bytes | str) -> str:
 
 def bind_storage(first: int, *buffers: Buffer) -> None:
     """Bind whole buffers as the shader storage buffers of this number and those after it, in one call."""
-    g = gl()
-    names = (ctypes.c_uint32 * len(buffers))(*(buffer.name for buffer in buffers))
-    g.glBindBuffersBase(g.GL_SHADER_STORAGE_BUFFER, first, len(buffers), names)
+    names = (ctypes.c_uint32 * len(buffers))(*[buffer.name for buffer in buffers])
+    types = ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p
+    bind = direct("glBindBuffersBase", None, *types)
+    bind(int(gl().GL_SHADER_STORAGE_BUFFER), first, len(buffers), ctypes.addressof(names))
 
 
 def dispatch_indirect(buffer: Buffer, offset: int) -> None:
