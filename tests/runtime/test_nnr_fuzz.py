@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from taoxr.errors import ModelError
 from taoxr_runtime.nnr import NnrFormatError, Scene, container, sample, sample_learned
 from taoxr_runtime.nnr.compiler import compile_scene
 from taoxr_runtime.nnr.mnn.builder import GraphBuilder
@@ -126,7 +127,10 @@ def outcome(data: bytes) -> str:
     except NnrFormatError as error:
         return "refused" if error.field and error.problem else "refused without a reason"
     with np.errstate(over="raise", invalid="raise", divide="raise"):
-        splats = scene.update()
+        try:
+            splats = scene.update()
+        except ModelError:
+            return "refused when run"
     splats.check_values()
     return "ran"
 
@@ -180,7 +184,7 @@ def test_mutated_files_are_refused_or_run(
         counts["rehashed model_bytes", outcome(data)] += 1
     report = {f"{name}: {how}": n for (name, how), n in sorted(counts.items())}
     sys.stdout.write(json.dumps(report, indent=1))
-    assert {how for _, how in counts} == {"refused", "ran"}
+    assert {how for _, how in counts} - {"refused when run"} == {"refused", "ran"}
     assert sum(counts.values()) == count + count // 200
     # The mutations reach what lies behind the hashes: many of them are valid files.
     assert counts["rehashed tensor_values", "ran"] > count // 50

@@ -14,7 +14,7 @@ from taoxr import paths
 from taoxr.engine import Session
 from taoxr.engine.probe import ModelInfo, probe
 from taoxr.errors import ModelError
-from taoxr_runtime.nnr.nodes.base import F32, F64, Node, Rate, Reader, Shape
+from taoxr_runtime.nnr.nodes.base import F32, F64, MAX_INPUT, Node, Rate, Reader, Shape
 from taoxr_runtime.nnr.schema import Strict
 
 MAX_VALUES: Final = 16 << 20
@@ -42,6 +42,7 @@ class Model(Node):
     def __init__(self, reader: Reader) -> None:
         attributes = reader.attributes(Attributes)
         reader.signature(len(reader.spec.inputs), len(attributes.output_shapes), set())
+        self._where = reader.where
         self.output_shapes = attributes.output_shapes
         self.rate = attributes.rate
         self.bytes = reader.model
@@ -84,10 +85,17 @@ class Model(Node):
             raise reader.fail("model", f"makes {list(info.outputs)}, expected {outputs}")
 
     def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
-        """See `Node.evaluate`."""
+        """See `Node.evaluate`.
+
+        Raises:
+            ModelError: The model makes values that are no numbers.
+        """
         results = self._session.run({f"in{i}": array for i, array in enumerate(inputs)})
         for i, output in enumerate(outputs):
-            np.copyto(output, results[f"out{i}"])
+            # As large as an input may be, so that no later node leaves float32.
+            np.clip(results[f"out{i}"], -MAX_INPUT, MAX_INPUT, out=output)
+            if np.isnan(output).any():
+                raise ModelError(f"{self._where} makes values that are no numbers")
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`; there is nothing plainer than the model itself."""
