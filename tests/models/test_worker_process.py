@@ -337,12 +337,12 @@ def test_damaged_model(folder: Path, tmp_path: Path) -> None:
     voice = default_model("tts")
     copy = tmp_path / "models" / voice
     shutil.copytree(paths.models_dir() / voice, copy)
-    weights = bytearray((copy / "fine.mnn").read_bytes())
+    weights = bytearray((copy / "decoder2.mnn").read_bytes())
     weights[len(weights) // 2] ^= 1
-    (copy / "fine.mnn").write_bytes(weights)
+    (copy / "decoder2.mnn").write_bytes(weights)
     code, reason, out = run_to_the_end("tts", "--listen", f"unix:{folder / 'damaged'}", home=tmp_path)
     assert code == 78
-    assert "fine.mnn" in reason
+    assert "decoder2.mnn" in reason
     assert f"taoxr models pull {voice}" in reason
     assert out == b""
 
