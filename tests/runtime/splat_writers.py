@@ -120,10 +120,10 @@ def compressed_ply(rows: Rows) -> bytes:
     return "\n".join([*head, "end_header", ""]).encode() + body
 
 
-def spz(rows: Rows, version: int = 2, fraction_bits: int = 12, flags: int = 0) -> bytes:
+def spz(rows: Rows, version: int = 2, fraction_bits: int = 12) -> bytes:
     """Versions 1 to 3: one gzip stream of columns."""
     count, degree = len(rows.means), {v: k for k, v in TERMS.items()}[rows.higher.shape[1]]
-    head = struct.pack("<4sIIBBBB", b"NGSP", version, count, degree, fraction_bits, flags, 0)
+    head = struct.pack("<4sIIBBBB", b"NGSP", version, count, degree, fraction_bits, 0, 0)
     if version == 1:
         means = rows.means.astype("<f2").tobytes()
     else:

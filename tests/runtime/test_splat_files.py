@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.runtime import splat_writers as writers
 from tests.runtime.splat_writers import Rows, random_rows
 from typer.testing import CliRunner
 
-from taoxr.errors import InvalidInputError
+from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime import nnr
 from taoxr_runtime.nnr.nodes.skinning import rotations
 from taoxr_runtime.splat_files import SplatFileError, read
@@ -213,6 +215,50 @@ def test_faults_of_compressed_files_are_errors(name: str, tmp_path: Path) -> Non
     (tmp_path / file).write_bytes(data)
     with pytest.raises(SplatFileError, match=rf"^{file}: is (no sound|damaged)"):
         read(tmp_path / file)
+
+
+def test_without_the_library_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("taoxr_runtime.splat_files.packed.find_spec", lambda name: None)
+    with pytest.raises(UnavailableError, match=r"pip install 'taoxr\[splats\]'"):
+        read(GSPLY / "gsply_v3.spz")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
+    name, whole = data.draw(st.sampled_from([("a.ply", PLY), ("a.splat", writers.dot_splat(random_rows(3)))]))
+    changed = bytearray(whole[: data.draw(st.integers(1, len(whole)))])
+    for at in data.draw(st.lists(st.integers(0, len(changed) - 1), max_size=6)):
+        changed[at] = data.draw(st.integers(0, 255))
+    (tmp_path / name).write_bytes(changed)
+    try:
+        found = read(tmp_path / name)
+    except SplatFileError:
+        return
+    found.cloud.splats((0, 0, 9)).check_values()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("form", ["compressed.ply", "spz", "sog"])
+def test_many_damaged_compressed_files(form: str, tmp_path: Path) -> None:
+    rng, refused = np.random.default_rng(0), 0
+    whole = {
+        "compressed.ply": (GSPLY / "gsply.compressed.ply").read_bytes(),
+        "spz": SPZ4,
+        "sog": writers.sog(random_rows(40)),
+    }[form]
+    for _ in range(100):
+        changed = bytearray(whole)
+        reach = len(changed) if rng.integers(2) else 64
+        for at in rng.integers(0, reach, rng.integers(1, 6)):
+            changed[at] = rng.integers(256)
+        (tmp_path / f"a.{form}").write_bytes(changed)
+        try:
+            read(tmp_path / f"a.{form}").cloud.splats((0, 0, 9)).check_values()
+        except SplatFileError:
+            refused += 1
+    assert 0 < refused < 100
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

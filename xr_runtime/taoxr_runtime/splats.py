@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,32 +60,6 @@ class Splats:
                 bad = tuple(int(i) for i in np.argwhere(~((array >= low) & (array <= high)))[0])
                 expected = "a number from 0 to 1" if bounded else "a finite number"
                 raise InvalidInputError(f"splats.{field}{list(bad)}", float(array[bad]), expected)
-
-    def moved(self, pose: NDArray[np.float64]) -> Splats:
-        """The splats where an instance of their scene stands; colours stay as they are.
-
-        Args:
-            pose: float64 [4, 4], model to world, rigid.
-        """
-        turn = pose[:3, :3]
-        full = self.covariances.astype(np.float64)[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
-        turned = turn @ full @ turn.T
-        return Splats(
-            (self.means.astype(np.float64) @ turn.T + pose[:3, 3]).astype(np.float32),
-            turned[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]].astype(np.float32),
-            self.opacities,
-            self.colors_srgb,
-        )
-
-    @staticmethod
-    def joined(parts: Sequence[Splats]) -> Splats:
-        """All splats of several instances in one pool, part after part, so that they are sorted together."""
-        return Splats(
-            np.concatenate([part.means for part in parts]),
-            np.concatenate([part.covariances for part in parts]),
-            np.concatenate([part.opacities for part in parts]),
-            np.concatenate([part.colors_srgb for part in parts]),
-        )
 
     @staticmethod
     def isotropic(

@@ -146,7 +146,6 @@ def describe(found: Imported, file: Path) -> dict[str, Any]:
         "splats": len(cloud),
         "dropped": asdict(found.dropped),
         "degree": cloud.degree,
-        "antialiased": found.antialiased,
         "up": found.up,
         "low": _rounded(cloud.means.min(axis=0)),
         "high": _rounded(cloud.means.max(axis=0)),
@@ -172,7 +171,8 @@ class _Drawn:
         return placing.box(self._scene.splats.means)
 
     def splats(self, camera: np.ndarray[Any, np.dtype[np.float64]]) -> Splats:
-        self._scene.set("camera", camera)
+        if "camera" in self._scene.inputs:
+            self._scene.set("camera", camera)
         return self._scene.update()
 
 

@@ -86,5 +86,4 @@ def _rows(arrays: dict[str, NDArray[Any]], name: str) -> Rows:
         exp(arrays["scales"].reshape(count, 3)),
         sigmoid(arrays["alphas"]),
         np.concatenate([constant, higher], axis=1),
-        bool(arrays["antialiased"]),
     )

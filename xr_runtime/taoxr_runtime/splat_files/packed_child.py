@@ -28,7 +28,6 @@ def main(path: str, form: str, result: str) -> None:
     found: dict[str, Any] = read["data"]
     arrays: dict[str, NDArray[Any]] = {key: np.frombuffer(found[key], np.float32) for key in _ARRAYS}
     arrays["count"] = np.array(found["numPoints"])
-    arrays["antialiased"] = np.array(bool(found["meta"].get("antialiased", False)))
     np.savez(result, allow_pickle=False, **arrays)
 
 

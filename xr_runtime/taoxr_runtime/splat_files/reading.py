@@ -24,13 +24,11 @@ class Imported:
         cloud: The splats that can be drawn, in the file's own axes and units.
         form: Its format: ``ply``, ``compressed.ply``, ``splat``, ``spz`` or ``sog``.
         dropped: Rows that were left out.
-        antialiased: Whether the file says that it was made with a filter for small splats.
     """
 
     cloud: Cloud
     form: str
     dropped: Dropped
-    antialiased: bool
 
     @property
     def up(self) -> str:
@@ -62,7 +60,7 @@ def read(path: Path) -> Imported:
     cloud, dropped = clean(rows)
     if not len(cloud):
         raise SplatFileError(path.name, f"holds no splat that can be drawn: {dropped}")
-    return Imported(cloud, form, dropped, rows.antialiased)
+    return Imported(cloud, form, dropped)
 
 
 def _rows(path: Path) -> tuple[str, Rows]:

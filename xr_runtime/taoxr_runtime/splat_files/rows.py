@@ -25,7 +25,6 @@ class Rows:
         sigmas: [N, 3].
         opacities: [N].
         harmonics: [N, K, 3], the constant term first.
-        antialiased: Whether the file says that it was made with a filter for small splats, as ours.
     """
 
     means: NDArray[np.float32]
@@ -33,7 +32,6 @@ class Rows:
     sigmas: NDArray[np.float32]
     opacities: NDArray[np.float32]
     harmonics: NDArray[np.float32]
-    antialiased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
