@@ -53,6 +53,8 @@ _BINDERS: Final = frozenset(
         *("he", "she", "it", "they", "dr.", "mr.", "mrs.", "ms.", *_JOINTS, *_ENCLITICS),
     )
 )
+# A link or a tag that is still open: cut in two, its parts would be read aloud.
+_OPEN: Final = re.compile(r"\[[^\]\n]{0,80}$|\]\([^()\s]{0,300}$|<[A-Za-z/][^<>\n]{0,80}$")
 
 
 class Chunker:
@@ -88,7 +90,7 @@ class Chunker:
         full_width = _FULL_WIDTH + _FULL_WIDTH_COMMAS
         if text and not char.isspace() and (text[-1].isspace() or text[-1] in full_width):
             cut = self._cut_at_word(text.rstrip())
-            if cut:
+            if cut and not _OPEN.search(text[:cut]):
                 return cut
         if len(text) >= MAX_CHARS:
             space = max(text.rfind(" "), text.rfind("\n"))

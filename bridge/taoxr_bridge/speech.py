@@ -16,6 +16,7 @@ from taoxr.v1.conversation_pb2 import MediaChunk
 from taoxr.worker.v1 import a2bs_pb2, tts_pb2
 from taoxr_bridge import calls
 from taoxr_bridge.clauses import Chunker
+from taoxr_bridge.code_blocks import CodeBlocks
 from taoxr_bridge.history import SpokenClause
 from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.settings import Settings
@@ -187,11 +188,11 @@ async def _cut(text: str, clauses: Pipe[str]) -> None:
 
 async def add_voice(clauses: Pipe[str], voiced: Pipe[Voiced], voice: Voice, stages: Stages) -> None:
     """Stage: speaks each clause, with a pause after sentences; marks "tts_first_audio"."""
-    index = 0
+    index, code = 0, CodeBlocks()
     async for text in clauses:
         if not text.strip():
             continue
-        async with aclosing(_speak(index, text, voice)) as parts:
+        async with aclosing(_speak(index, text, code.outside(text), voice)) as parts:
             async for part in parts:
                 stages.mark("tts_first_audio")
                 await voiced.put(part)
@@ -199,10 +200,10 @@ async def add_voice(clauses: Pipe[str], voiced: Pipe[Voiced], voice: Voice, stag
     await voiced.close()
 
 
-async def _speak(index: int, text: str, voice: Voice) -> AsyncGenerator[Voiced]:
+async def _speak(index: int, text: str, spoken: str, voice: Voice) -> AsyncGenerator[Voiced]:
     style = voice.style
     request = tts_pb2.SynthesizeRequest(
-        text=text.strip(), speed=style.speed, seed=style.seed, speaker=style.speaker
+        text=spoken.strip(), speed=style.speed, seed=style.seed, speaker=style.speaker
     )
     async with aclosing(calls.synthesize(voice.tts, request, voice.wait_s)) as responses:
         began = time.monotonic()

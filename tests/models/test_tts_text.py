@@ -54,6 +54,16 @@ pytestmark = pytest.mark.unit
         ("3 p.m. today", "3 pm today"),
         ("R&D, A4, 4K", "R and D, A 4, 4 K"),
         ("~5, 2x, v2.0", "about 5, 2 times, version 2.0"),
+        ("Title\n=====\nText\n---\n***", "Title, Text"),
+        ("| a | b |\n|---|:-:|\n| 1 | 2 |", "a, b, 1, 2"),
+        ("- [ ] buy milk\n- [x] sleep", "buy milk, sleep"),
+        ("Run ```ls -l``` now, 3 * 4", "Run now, 3 times 4"),
+        ("a <b>bold</b> word<br/>&amp; more", "a bold word and more"),
+        ("See [a](https://x.y/z_(w)) and [b][1].", "See a and b."),
+        ("Go to https://x.y/z, please.", "Go to a link, please."),
+        ("Hi :smile: :-) <3 ❤️ ✅ Ⓜ️ 👩‍👩‍👧 there!", "Hi there!"),
+        ("At 10:30:45, 1️⃣ or 20℃", "At 10:30:45, 1 or 20 degrees Celsius"),
+        ("**你好**，world。Yes！", "world. Yes!"),
     ],
 )
 def test_readable(written: str, read: str) -> None:
@@ -85,3 +95,16 @@ def test_any_text_becomes_one_plain_line(text: str) -> None:
     assert result == result.strip()
     assert "  " not in result
     assert readable(result) == readable(readable(result))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("## 标题\n你好 **世界** 😀。这是[链接](https://a.b/c)。", "标题, 你好 世界. 这是链接."),
+        ("看 https://a.b/c。再见！", "看. 再见!"),
+        ("_Très_ __bien__ ❤️, `x`", "Très bien, x"),
+        ("- 一\n- 二，三；四", "一, 二, 三; 四"),
+    ],
+)
+def test_readable_in_other_languages(written: str, read: str) -> None:
+    assert readable(written, english=False) == read
