@@ -7,7 +7,7 @@ piece: when its timing is known, none of its audio is made yet.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby, repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,10 +28,9 @@ _LEVEL: Final = 10 ** (-20 / 20)
 _LIMIT: Final = 0.8
 _FADE_S: Final = 0.004
 
-# Frames (12 ms) of audio that one step makes: little at first, because somebody waits for it.
-_FIRST: Final = 28
-_GROWTH: Final = 1.5
-_MOST: Final = 72
+# Frames (12 ms) of audio that the first steps make, and all after them: little at first, because somebody
+# waits for it; whole runs of the parts.
+_PIECES: Final = (24, 40, 64)
 # The parts before see farther than the last: in long pieces less of them is computed twice.
 _COARSE_FRAMES: Final = 192
 # Output steps that a part of the decoder makes in one run.
@@ -333,11 +332,12 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _ends(frames: int) -> Iterator[int]:
     """Where the pieces of an utterance end; what is left at the end joins the last."""
-    end, size = 0, float(_FIRST)
-    while end < frames:
-        end = end + round(size)
-        size = min(_MOST, size * _GROWTH)
-        if frames - end < _FIRST // 2:
+    end = 0
+    for size in chain(_PIECES, repeat(_PIECES[-1])):
+        if end >= frames:
+            return
+        end += size
+        if frames - end < _PIECES[0] // 2:
             end = frames
         yield end
 
