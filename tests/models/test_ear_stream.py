@@ -122,6 +122,23 @@ def test_a_stable_partial_comes_before_the_final_and_says_the_same(speak: Speak,
     assert [(u.text, u.is_stable) for u in partial] == [(final[0].text, True)]
 
 
+@pytest.mark.parametrize("text", [TEXTS[0], "Do you know a good story?"])
+def test_who_is_in_a_hurry_hears_the_same_before_the_pause_is_long(
+    speak: Speak, open_stream: Open, text: str
+) -> None:
+    stream = open_stream(partials=True, stable_partials=True)
+    final, stable = None, [""]
+    for r in hear(stream, speak(text), 0.02):
+        if r.utterance.is_stable:
+            stable.append(r.utterance.text)
+        elif r.HasField("speech_stopped"):
+            assert words(stable[-1]) == words(text)
+        elif r.utterance.is_final:
+            final = r.utterance.text
+    assert final is not None
+    assert words(final) == words(text)
+
+
 def test_the_final_is_ready_when_its_end_is_certain(speak: Speak, open_stream: Open) -> None:
     stream = open_stream()
     pcm = speak(TEXTS[0])

@@ -7,8 +7,9 @@ puts it on a gRPC stream. The work of the recogniser comes in steps (`EarStream.
 * *spare* steps make partials, and a *guess*: when it has been silent for a moment, the piece is recognised
   before its end is certain, so that the final text is there the moment it is. They run when no audio waits.
 
-A pause makes the newest partial *stable* at once, since often it has all the words already: whoever prepares an
-answer need not wait for the guess, which confirms or replaces it.
+A pause makes the newest partial *stable* at once, since often it has all the words already: whoever prepares
+an answer need not wait for the guess, which confirms or replaces it. For those the guess also begins when it
+falls quiet, before the detector is sure of a pause; when none follows, it was one of the partials.
 
 Recognitions of one piece help each other. What two partials in a row agree on, but for the newest words, is
 certain: it is shown as such and never taken back, because every later recognition begins with it (local
@@ -40,6 +41,7 @@ from taoxr.worker.v1.ear_pb2 import (
 from taoxr_models.dsp.resample import RATE, To16k, check_rate
 from taoxr_models.ear import end_of_turn, segmenter
 from taoxr_models.ear.avatar_voice import AvatarVoice
+from taoxr_models.ear.hush import Hush
 from taoxr_models.ear.recording import Recording
 from taoxr_models.ear.segmenter import Segmenter
 from taoxr_models.ear.vad import FRAME, VoiceActivity
@@ -63,6 +65,10 @@ _NEWEST_WORDS: Final = 2
 _PARTIAL_EVERY: Final = round(0.5 * RATE)
 # On a busy machine partials become rarer, so that they do not take all of it from the final text.
 _PARTIAL_REST: Final = round(0.25 * RATE)
+# A hush begins no recognition sooner than so long after the last one.
+_HUSH_EVERY: Final = round(0.25 * RATE)
+# Speech this short that the detector still heard after a hush was only its slowness to let go.
+_LINGERS: Final = 3 * FRAME
 
 
 def _frames(seconds: float) -> int:
@@ -157,6 +163,7 @@ class EarStream:
         self._resampler = To16k(config.sample_rate_hz)
         self._activity = VoiceActivity(vad)
         self._avatar = None if config.echo_cancelled else AvatarVoice()
+        self._hush = Hush() if config.stable_partials else None
         self._language = config.language or None
         self._word_times = config.word_times
         # The caller's own silence holds whatever was said.
@@ -176,7 +183,8 @@ class EarStream:
         self._utterance = _Utterance(0)
         self._required: deque[_Piece | _Final] = deque()
         self._spare: _Job | None = None
-        self._guess: _Job | None = None  # finished or running recognition up to a pause
+        self._guess: _Job | None = None  # finished or running recognition up to a pause or a hush
+        self._began = 0  # where the newest recognition was begun
         self._next_partial = 0
         self._told = ("", False)  # newest partial, and whether it was stable
         # Tokens of the open piece: those of the newest partial, and those that stay.
@@ -208,6 +216,8 @@ class EarStream:
                 probability *= self._avatar.unexplained(frame)
             for event in self._segmenter.push(probability):
                 out.extend(self._on_event(event))
+            if self._hush is not None:
+                self._on_level(self._hush.falls(frame))
         self._plan_partial()
         self._recording.forget_before(self._needed_from())
         return out
@@ -270,6 +280,10 @@ class EarStream:
         self._spare = None
         self._next_partial = max(self._next_partial, self._analysed + _PARTIAL_REST)
         self._agree(tuple(job.recognition.tokens))
+        return self._tell(job)
+
+    def _tell(self, job: _Job) -> list[ListenResponse]:
+        """Tells what a recognition of the open piece has found, if it is wanted and new."""
         text = _joined(self._utterance.texts, job.recognition.text)
         if job.stable and self._adaptive:
             self._segmenter.endpoint = _frames(end_of_turn.silence_s(text))
@@ -321,13 +335,17 @@ class EarStream:
                 self._reset_endpoint()
                 if self._guess is not None:
                     self._guess.stable = False
+                    self._guess = None
                 if self._told[1]:  # nobody shall rely on it any more
                     yield self._partial(self._told[0], 0, stable=False)
             case segmenter.SpeechPaused(start, end):
-                self._guess = self._spare = self._job(*self._span(start, end))
-                self._guess.stable = True
-                self._next_partial = self._analysed + _PARTIAL_EVERY
-                if self._told[0]:
+                guess = self._guess
+                if guess is None or end * FRAME - guess.end > _LINGERS:
+                    guess = self._guess = self._begin(*self._span(start, end))
+                guess.stable = True
+                if guess.recognition.done:
+                    yield from self._tell(guess)
+                elif self._told[0]:
                     yield self._partial(self._told[0], 0, stable=True)
             case segmenter.PieceEnded(start, end, cut):
                 self._end_piece(start, end, cut)
@@ -337,6 +355,17 @@ class EarStream:
                 self._close_utterance()
             case _:
                 raise AssertionError(event)
+
+    def _on_level(self, falls: bool | None) -> None:
+        """Begins the guess when it falls quiet within speech, and forgets it when that was no end."""
+        start = self._segmenter.piece_start
+        if start is None or self._segmenter.quiet:
+            return
+        if falls is False:
+            self._guess = None
+        elif falls and self._spare is None and self._analysed - self._began >= _HUSH_EVERY:
+            first, _ = self._span(start, start)
+            self._guess = self._begin(first, self._analysed)
 
     def _reset_endpoint(self) -> None:
         if self._adaptive:
@@ -354,8 +383,9 @@ class EarStream:
         self._guess = self._spare = None
         self._utterance.end = end * FRAME
         if end > start:
-            same = guess is not None and (guess.start, guess.end) == (first, last)
-            job = guess if guess is not None and same else self._job(first, last)
+            # What was guessed at the pause holds: nothing was said since.
+            holds = guess is not None and guess.stable and not cut
+            job = guess if guess is not None and holds else self._job(first, last)
             self._required.append(_Piece(self._utterance, job))
         self._newest = self._certain = ()
         self._told = ("", False)
@@ -372,9 +402,15 @@ class EarStream:
         if not self._partials or start is None or self._spare is not None:
             return
         if self._analysed >= self._next_partial:
-            self._next_partial = self._analysed + _PARTIAL_EVERY
             first, _ = self._span(start, start)
-            self._spare = self._job(first, self._analysed, thorough=False)
+            self._begin(first, self._analysed, thorough=False)
+
+    def _begin(self, start: int, end: int, *, thorough: bool = True) -> _Job:
+        """Begins a recognition that runs when no audio waits, in place of any other."""
+        self._spare = self._job(start, end, thorough=thorough)
+        self._began = self._analysed
+        self._next_partial = self._analysed + _PARTIAL_EVERY
+        return self._spare
 
     def _job(self, start: int, end: int, *, thorough: bool = True) -> _Job:
         hints = Hints(

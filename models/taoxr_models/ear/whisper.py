@@ -41,9 +41,11 @@ _WORDS_PER_S: Final = 5.5
 # A short window can make it say a whole sentence again: cut if the two together were said faster than this.
 _AGAIN_WORDS_PER_S: Final = 3.5
 _AGAIN_TOKENS: Final = 5
-# Both together mean that the words are made up: Whisper's own rule.
+# Both together mean that the words are made up: Whisper's own rule. Of a single sound, such as "mm-hm", it
+# makes words that are unlikely and yet speech.
 _NO_SPEECH: Final = 0.6
 _UNLIKELY: Final = -1.0
+_SOUND_S: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,8 @@ class Recognition:
             if whole:
                 break
         self.tokens = self.tokens[: len(self.tokens) - repeated_tokens(self.tokens)]
-        if self._no_speech > _NO_SPEECH and self._certainty() < _UNLIKELY:
+        doubtful = self._no_speech > _NO_SPEECH or self._seconds < _SOUND_S
+        if doubtful and self._certainty() < _UNLIKELY:
             self.tokens = list(self._hints.certain)
         self.text = self._whisper.decode(self.tokens)
         if len(self.text.split()) > _WORDS_PER_S * self._seconds:
