@@ -54,7 +54,8 @@ def test_validate(file: Path) -> None:
     assert json.loads(result.output)["field"] == "file"
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    result = RUN.invoke(app, ["inspect", str(tmp_path / "none.nnr")])
+@pytest.mark.parametrize("command", ["inspect", "validate", "run"])
+def test_a_missing_file_is_named(tmp_path: Path, command: str) -> None:
+    result = RUN.invoke(app, [command, str(tmp_path / "none.nnr")])
     assert isinstance(result.exception, InvalidInputError)
     assert "none.nnr" in str(result.exception)

@@ -9,10 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from taoxr.errors import InvalidInputError
-from taoxr_runtime.nnr import container
 from taoxr_runtime.nnr.cli_compile import compile_
-from taoxr_runtime.nnr.cli_run import run
+from taoxr_runtime.nnr.cli_run import read, run
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.errors import NnrFormatError
 from taoxr_runtime.nnr.graph import Graph, build
@@ -92,9 +90,7 @@ def describe(contents: Container, graph: Graph) -> dict[str, Any]:
 
 
 def _load(file: Path) -> tuple[Container, Graph]:
-    if not file.is_file():
-        raise InvalidInputError("file", str(file), "an existing .nnr file")
-    contents = container.read(file)
+    contents = read(file)
     return contents, build(contents)
 
 

@@ -27,6 +27,9 @@ def compile_(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The .nnr file to write.", show_default=False)],
     precision: Annotated[Precision, typer.Option(help="Of the weights of MNN models.")] = "fp32",
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="Relative error up to which a node gets them; others keep fp32.")
+    ] = 0.02,
     measure: Annotated[bool, typer.Option(help="Compare all precisions with float32.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -34,7 +37,7 @@ def compile_(
     # Here, because it imports onnx, which the other commands do without.
     from taoxr_runtime.nnr.compiler import compile_scene, read_source
 
-    compiled = compile_scene(*read_source(source), precision=precision, measure=measure)
+    compiled = compile_scene(*read_source(source), precision=precision, tolerance=tolerance, measure=measure)
     container.write(out, compiled.data)
     if as_json:
         report = {"file": str(out), "bytes": len(compiled.data), "errors": compiled.report()}

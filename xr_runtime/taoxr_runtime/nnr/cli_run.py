@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr import container
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.keyframes import Keyframes
@@ -37,13 +38,25 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Move a scene at 20 animation frames a second and show it at any rate; print what ran."""
-    contents = container.read(file)
+    contents = read(file)
     made = list(_frames(contents, backend, frames, fps, seed))
     report: Report = {"file": str(file), "backend": backend, "fps": fps, "summary": _summary(made, fps)}
     if as_json:
         print(json.dumps({**report, "frames": made} if trace else report, indent=1))
     else:
         _print(report, made if trace else [])
+
+
+def read(file: Path) -> Container:
+    """The file that a command was given.
+
+    Raises:
+        InvalidInputError: There is none.
+        NnrFormatError: It breaks the format.
+    """
+    if not file.is_file():
+        raise InvalidInputError("file", str(file), "an existing .nnr file")
+    return container.read(file)
 
 
 def animation(contents: Container, seed: int) -> Timeline:

@@ -78,6 +78,7 @@ def compile_scene(
     modules: Mapping[int, Any] | None = None,
     *,
     precision: Precision = "fp32",
+    tolerance: float = 0.02,
     measure: bool = True,
     seed: int = 1,
 ) -> Compiled:
@@ -90,7 +91,10 @@ def compile_scene(
             inputs ``in0``, ... and outputs ``out0``, ... A module takes its inputs as the graph has them,
             without a batch.
         precision: Of the weights, for every node that has an MNN model and does not say itself.
-        measure: Whether to compare all precisions of every node with float32.
+        tolerance: Largest difference from float32 weights, as a part of the largest value, of any of a node's
+            outputs, up to which the node gets that precision; others keep float32. Some must: no frame of a
+            triangle survives that the smallest area becomes zero in 16 bits.
+        measure: Whether to compare all precisions of every node with float32; if not, none is kept back.
         seed: Of the inputs of that comparison.
 
     Raises:
@@ -106,16 +110,28 @@ def compile_scene(
         raise InvalidInputError("modules", sorted(given), f"one for each model node: {sorted(wanted)}")
     shapes = _shapes_by_value(document)
     onnx = {i: _as_onnx(module, document["nodes"][i], shapes) for i, module in given.items()}
-    models: dict[str, bytes] = {}
+    for i in onnx:
+        document["nodes"][i]["model"] = f"models/node{i}.mnn"
+    plain = container.to_bytes(document, tensors, _models(document, onnx, "fp32"))
+    errors = _errors(Scene(container.from_bytes(plain)), onnx, seed) if measure else []
     for i, node in enumerate(document["nodes"]):
-        if i in onnx:
-            node["model"] = f"models/node{i}.mnn"
-            models[node["model"]] = converted(onnx[i], node.get("precision", precision)).read_bytes()
-        if precision != "fp32" and (i in onnx or has_twin(str(node.get("kind")))):
+        worst = max((e.relative for e in errors if e.node == i and e.precision == precision), default=0.0)
+        if precision != "fp32" and (i in onnx or has_twin(str(node.get("kind")))) and worst <= tolerance:
             node.setdefault("precision", precision)
-    data = container.to_bytes(document, tensors, models)
-    checked = Scene(container.from_bytes(data))
-    return Compiled(data, tuple(_errors(checked, onnx, seed)) if measure else ())
+    data = container.to_bytes(document, tensors, _models(document, onnx))
+    container.from_bytes(data)
+    return Compiled(data, tuple(errors))
+
+
+def _models(
+    document: Mapping[str, Any], onnx: Mapping[int, bytes], precision: Precision | None = None
+) -> dict[str, bytes]:
+    """The networks as MNN models by entry name, with the nodes' own precision or the one given."""
+    nodes = document["nodes"]
+    return {
+        nodes[i]["model"]: converted(model, precision or nodes[i].get("precision", "fp32")).read_bytes()
+        for i, model in onnx.items()
+    }
 
 
 def read_source(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]], dict[int, bytes]]:

@@ -13,6 +13,7 @@ from pydantic import Field as Limits
 from taoxr import paths
 from taoxr.engine import Session
 from taoxr.engine.probe import ModelInfo, probe
+from taoxr.engine.trial import try_out
 from taoxr.errors import ModelError
 from taoxr_runtime.nnr.nodes.base import F32, F64, MAX_INPUT, Node, Rate, Reader, Shape
 from taoxr_runtime.nnr.schema import Strict
@@ -33,8 +34,8 @@ class Attributes(Strict):
 class Model(Node):
     """Any values → any values, float32; a model's inputs are ``in0``, ``in1``, ..., its outputs ``out0``, ...
 
-    Before this process loads the model, another one does (MNN crashes on some damaged files), and it is run
-    once, because MNN tells the shapes of what it makes only then.
+    Before this process loads the model, another one loads and runs it: MNN crashes on some damaged files, on
+    some of them only when they run, and tells the shapes of what it makes only then.
     """
 
     kind: ClassVar[str] = "model"
@@ -52,21 +53,17 @@ class Model(Node):
         if self.bytes is None:
             raise reader.fail("model", "is missing: a model node names an entry models/<name>.mnn")
         path = _stored(self.bytes, reader.model_sha256)
+        shapes = {f"in{i}": shape for i, shape in enumerate(reader.input_shapes)}
         try:
-            info = probe(path)
-            self._check(reader, info)
-            shapes = {f"in{i}": shape for i, shape in enumerate(reader.input_shapes)}
+            self._check(reader, probe(path))
+            made = try_out(path, shapes)
             self._session = Session(path, shapes)
-            results = self._session.run({n: np.zeros(shape, np.float32) for n, shape in shapes.items()})
         except ModelError as error:
             raise reader.fail("model", str(error)) from error
         for i, shape in enumerate(self.output_shapes):
-            made = results[f"out{i}"]
-            if made.shape != shape or made.dtype != np.float32:
-                found = f"{made.dtype} {list(made.shape)}"
-                raise reader.fail(
-                    f"attributes.output_shapes[{i}]", f"the model makes {found}, not {list(shape)}"
-                )
+            if made[f"out{i}"] != shape:
+                problem = f"the model makes {list(made[f'out{i}'])}, not {list(shape)}"
+                raise reader.fail(f"attributes.output_shapes[{i}]", problem)
 
     def _check(self, reader: Reader, info: ModelInfo) -> None:
         names = [f"in{i}" for i in range(len(reader.input_shapes))]
