@@ -170,6 +170,18 @@ def test_joins_of_clauses_do_not_click(voice: Voice, phonemes: Phonemizer) -> No
     assert max(joins) < 0.01 * min(jumps)
 
 
+def test_a_clause_in_mid_sentence_can_end_soon_after_its_last_sound(
+    voice: Voice, phonemes: Phonemizer
+) -> None:
+    """The bridge leaves 40 ms of the silence at its end: by then the voice is below -50 dBFS."""
+    for text in ("The sky is blue because air", "I like apples and pears when they", "It was the best of"):
+        speech = voice.speak(phonemes(text)[0])
+        last = speech.timing[-1]
+        assert last.symbol == SILENCE
+        cut = min(last.end, last.start + voice.sample_rate_hz // 25)
+        assert rms(speech, cut - voice.sample_rate_hz // 200, cut) < 10 ** (-50 / 20)
+
+
 def test_speed(voice: Voice, phonemes: Phonemizer) -> None:
     (symbols,) = phonemes("Hello there, how are you?")
     slow, normal, fast = (voice.speak(symbols, speed).pcm.size for speed in (0.5, 1.0, 2.0))
