@@ -8,6 +8,7 @@ from taoxr.cli import LazyGroup
 
 _SUMMARIES: Final = {
     "a2bs": "Lips from any voice: real-time factor.",
+    "all": "All workers at once: listening, speaking, memory.",
     "asr": "The ear beside faster-whisper: time and word errors.",
     "bridge": "What the bridge adds to each message.",
     "llm": "The language model beside llama.cpp.",

@@ -1,0 +1,1 @@
+"""All workers at once: ``taoxr bench all``."""
