@@ -15,6 +15,7 @@ from taoxr_runtime.render import (
     perspective_from_angles,
     reference,
 )
+from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.parity
 
@@ -76,11 +77,17 @@ def test_finer_target_rounds_less() -> None:
     assert figures[1] >= MIN_PSNR
 
 
-def test_splats_cover_backgrounds_as_premultiplied_colours_do(renderer: OffscreenRenderer) -> None:
-    splats, eye = CASES["random"]
+@functools.cache
+def expected_over_noise() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A background with and without alpha, and the random cloud over it."""
     behind = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
     opaque = np.dstack([behind, np.full((256, 256), 255, np.uint8)])
-    expected = reference.render(splats, eye, background=opaque / 255)
+    return behind, opaque, reference.render(*CASES["random"], background=opaque / 255)
+
+
+def test_splats_cover_backgrounds_as_premultiplied_colours_do(renderer: OffscreenRenderer) -> None:
+    splats, eye = CASES["random"]
+    behind, opaque, expected = expected_over_noise()
     over = renderer.render(splats, [eye], behind)[0]
     assert psnr(over, expected) >= MIN_PSNR
     assert (over[:, :, 3] == 255).all()
@@ -88,19 +95,27 @@ def test_splats_cover_backgrounds_as_premultiplied_colours_do(renderer: Offscree
     assert psnr(over, alone + opaque / 255 * (1 - alone[:, :, 3:])) >= MIN_PSNR
 
 
+@functools.cache
+def expected_shuffled() -> tuple[np.ndarray, np.ndarray]:
+    """Some order, and the random cloud drawn in it."""
+    order = np.random.default_rng(0).permutation(len(CASES["random"][0]))
+    return order, reference.render(*CASES["random"], order=order)
+
+
 def test_order_given(renderer: OffscreenRenderer) -> None:
     splats, eye = CASES["random"]
-    order = np.random.default_rng(0).permutation(len(splats))
+    order, expected = expected_shuffled()
     image = renderer.render(splats, [eye], order=order)[0]
-    assert psnr(image, reference.render(splats, eye, order=order)) >= MIN_PSNR
-    assert psnr(image, reference.render(splats, eye)) < 30
+    assert psnr(image, expected) >= MIN_PSNR
+    assert psnr(image, expected_of("random")) < 30
     own = reference.back_to_front(splats.means, eye.position)
     np.testing.assert_array_equal(
         renderer.render(splats, [eye], order=own)[0], renderer.render(splats, [eye])[0]
     )
 
 
-def test_two_eyes_share_one_sort_but_not_the_projection(renderer: OffscreenRenderer) -> None:
+@functools.cache
+def expected_for_two_eyes() -> tuple[Splats, list[View], list[np.ndarray]]:
     splats = cloud(seed=9)
     angles = ((-0.9, 0.6), (-0.6, 0.9))
     eyes = [
@@ -108,8 +123,13 @@ def test_two_eyes_share_one_sort_but_not_the_projection(renderer: OffscreenRende
         for x, (left, right) in zip((-0.0315, 0.0315), angles, strict=True)
     ]
     order = reference.back_to_front(splats.means, np.array([0, 0, 1.2]))
-    for image, eye in zip(renderer.render(splats, eyes), eyes, strict=True):
-        assert psnr(image, reference.render(splats, eye, order=order)) >= MIN_PSNR
+    return splats, eyes, [reference.render(splats, eye, order=order) for eye in eyes]
+
+
+def test_two_eyes_share_one_sort_but_not_the_projection(renderer: OffscreenRenderer) -> None:
+    splats, eyes, expected = expected_for_two_eyes()
+    for image, wanted in zip(renderer.render(splats, eyes), expected, strict=True):
+        assert psnr(image, wanted) >= MIN_PSNR
 
 
 def test_one_pass_for_several_eyes_draws_what_one_pass_each_does(renderer: OffscreenRenderer) -> None:

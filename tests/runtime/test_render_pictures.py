@@ -67,7 +67,7 @@ def mono(eye: tuple[float, float, float], target: np.ndarray, size: int) -> tupl
     return (View(look_at(eye, target), perspective(0.7, 1.0), size, size),)
 
 
-def two_avatars(most: int = 4000) -> Splats:
+def two_avatars(most: int = 2500) -> Splats:
     """One in the arms of the other, in one pool."""
     one = avatar(most)
     pose = np.eye(4)
@@ -77,10 +77,10 @@ def two_avatars(most: int = 4000) -> Splats:
 
 
 SCENES: dict[str, Callable[[], tuple[Splats, tuple[View, ...]]]] = {
-    "the avatar": lambda: (avatar(15_000), mono((0.4, 1.5, 1.4), HEAD, 256)),
-    "a cloud": lambda: (cloud(15_000, (0.002, 0.03), seed=2), mono((0.3, 0.2, 1.5), np.zeros(3), 256)),
-    "the avatar to two eyes": lambda: (avatar(5000), pair(HEAD, 1.3)),
-    "the avatar near by": lambda: (avatar(5000), pair(HEAD, 0.6)),
+    "the avatar": lambda: (avatar(10_000), mono((0.4, 1.5, 1.4), HEAD, 256)),
+    "a cloud": lambda: (cloud(10_000, (0.002, 0.03), seed=2), mono((0.3, 0.2, 1.5), np.zeros(3), 256)),
+    "the avatar to two eyes": lambda: (avatar(3000), pair(HEAD, 1.3)),
+    "the avatar near by": lambda: (avatar(3000), pair(HEAD, 0.6)),
     "a cloud to two eyes": lambda: (cloud(3000, (0.002, 0.03), seed=3), pair(np.zeros(3), 1.5)),
     "a headset in a cloud": lambda: (cloud(3000, (0.002, 0.02), seed=4), headset((0.05, 0.1, 0.2))),
     "two avatars": lambda: (two_avatars(), pair(HEAD, 1.3, yaw=-20)),
