@@ -12,6 +12,7 @@ from taoxr_models.together import cli_bench
 pytestmark = pytest.mark.process
 
 
+@pytest.mark.slow
 def test_figures(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli_bench.app, ["--seconds", "1", "--json"])
     assert result.exit_code == 0, result.output
