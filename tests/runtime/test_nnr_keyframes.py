@@ -1,6 +1,7 @@
 """A scene at 20 animation frames a second shown at 60 to 120: nothing steps, and the expensive nodes rest."""
 
 import json
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from taoxr_runtime.nnr.keyframes import AHEAD_US, Keyframes
 from taoxr_runtime.nnr.rates import PERIOD_US
 from taoxr_runtime.nnr.timeline import Timeline, between
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.gl
 
@@ -106,6 +108,32 @@ def test_a_late_keyframe_holds_the_last_one_and_nobody_waits() -> None:
         late = keyframes.show(1_300_000, np.array([0, 1.6, 1.2]))
         assert np.isfinite(late.means).all()
     assert asked == sorted(set(asked))
+
+
+def test_what_was_late_is_made_up_for_without_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    timeline, camera = animation(LEARNED, 1), np.array([0, 1.6, 1.2])
+    scene, gate = Scene(LEARNED), threading.Event()
+    gate.set()
+    update = scene.update
+
+    def gated() -> Splats:
+        assert gate.wait(30)
+        return update()
+
+    monkeypatch.setattr(scene, "update", gated)
+    with Keyframes(scene, timeline.at) as keyframes:
+        keyframes.show(0, camera)
+        gate.clear()
+        keyframes.show(10_000, camera)
+        reached = keyframes.show(60_000, camera).means.copy()
+        np.testing.assert_array_equal(keyframes.show(80_000, camera).means, reached)
+        gate.set()
+        assert keyframes._next is not None
+        missed = keyframes._next.result().means
+        np.testing.assert_allclose(keyframes.show(91_000, camera).means, reached, atol=1e-7)
+        half = keyframes.show(91_000 + PERIOD_US // 4, camera).means
+        np.testing.assert_allclose(half, (reached + missed) / 2, atol=1e-6)
+    assert np.abs(missed - reached).max() > 1e-4
 
 
 def test_eyes_turn_between_keyframes() -> None:

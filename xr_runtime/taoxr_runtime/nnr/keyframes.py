@@ -46,8 +46,9 @@ class _Key:
 class Keyframes:
     """Shows a scene between its keyframes; a context manager, for one thread.
 
-    `show` never waits but for the first two keyframes: when the next one is late, the last stays. Eyes turn
-    for every frame that is shown: they are rigid, so their splats need no deforming.
+    `show` never waits but for the first two keyframes: when the next one is late, the last stays, and what
+    was missed is made up for at up to twice the pace. Eyes turn for every frame that is shown: they are
+    rigid, so their splats need no deforming.
 
     Args:
         scene: On NumPy or MNN; not to be updated by anyone else meanwhile.
@@ -66,6 +67,7 @@ class Keyframes:
         self._before: _Key | None = None
         self._after: _Key | None = None
         self._next: Future[_Key] | None = None
+        self._from_us = self._to_us = self._last_us = 0
         self._free: list[_Key] = []
         self._eyes: list[Eye] = eyes_of(scene)
         self._shown: list[tuple[F32, F32, F32]] = []
@@ -107,8 +109,10 @@ class Keyframes:
             self._after = self._worker.submit(self._make, *self._asked(start + PERIOD_US, camera)).result()
             trace += [*self._before.trace, *self._after.trace]
             self._take_order(self._before)
+            self._from_us, self._to_us = start, start + PERIOD_US
         before, after = self._advance(time_us, camera, trace)
-        amount = np.clip((time_us - before.time_us) / (after.time_us - before.time_us), 0, 1)
+        self._last_us = time_us
+        amount = np.clip((time_us - self._from_us) / (self._to_us - self._from_us), 0, 1)
         splats = self._mixed(before, after, np.float32(amount), pose)
         if self._order is not None and np.abs(camera - self._order_camera).max() > VIEW_MOVED_M:
             began = time.perf_counter()
@@ -128,12 +132,16 @@ class Keyframes:
                 if self._after.time_us > time_us + PERIOD_US:
                     break
                 self._next = self._worker.submit(self._make, *self._asked(due, camera))
-            if time_us < self._after.time_us or not (self._wait or self._next.done()):
+            if time_us < self._to_us or not (self._wait or self._next.done()):
                 break
             made = self._next.result()
             self._next = None
             self._free.append(self._before)
             self._before, self._after = self._after, made
+            # Where the last one has been shown for a while, as this one is late, the way to it begins now.
+            late = self._last_us >= self._to_us
+            self._from_us = time_us if late else self._to_us
+            self._to_us = max(made.time_us, self._from_us + PERIOD_US // 2)
             trace += made.trace
             self._take_order(self._before)
         return self._before, self._after
