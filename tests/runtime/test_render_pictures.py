@@ -114,6 +114,16 @@ def test_large_pictures_are_the_references(name: str) -> None:
             assert psnr(opened.render(splats, views)[0], expected) >= MIN_PSNR
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_one_order_for_both_eyes_of_the_whole_avatar_near_by() -> None:
+    splats, views = avatar(10_000_000), pair(HEAD, 0.6, size=256)
+    with OffscreenRenderer() as opened:
+        pictures = opened.render(splats, views)
+    for picture, view in zip(pictures, views, strict=True):
+        assert psnr(picture, reference.render(splats, view)) >= MIN_TRUE_PSNR
+
+
 @pytest.mark.parametrize("name", STEREO)
 def test_one_order_for_both_eyes_is_close_to_each_eyes_own(
     name: str, renderer: OffscreenRenderer, record_property: Callable[[str, object], None]
