@@ -115,6 +115,7 @@ class Listener(ABC):
                 probability *= self._avatar.unexplained(frame)
             for event in self._segmenter.push(probability):
                 out.extend(self._on_event(event))
+            self._on_frame(frame)
         self._on_audio()
         self._recording.forget_before(self._needed_from())
         return out
@@ -147,6 +148,10 @@ class Listener(ABC):
     @abstractmethod
     def _on_event(self, event: segmenter.Event) -> Generator[ListenResponse]:
         """Speech has begun, paused, ended..."""
+
+    @abstractmethod
+    def _on_frame(self, frame: NDArray[np.float32]) -> None:
+        """The detector has seen a frame, and `_on_event` what it means."""
 
     @abstractmethod
     def _on_audio(self) -> None:

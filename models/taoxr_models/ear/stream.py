@@ -1,7 +1,7 @@
 """One audio stream's ear: audio in, speech marks and transcripts out.
 
-Synchronous and without a clock, so that the same audio gives the same results; `taoxr_models.ear.service`
-puts it on a gRPC stream. The work of the recogniser comes in steps (`EarStream.work`), of two kinds:
+`taoxr_models.ear.service` puts it on a gRPC stream. The work of the recogniser comes in steps
+(`EarStream.work`), of two kinds:
 
 * *required* steps lead to final texts; the audio waits for them, so results come in order;
 * *spare* steps make partials, and a *guess*: when it has been silent for a moment, the piece is recognised
@@ -27,38 +27,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.engine import Module
-from taoxr.errors import InvalidInputError
 from taoxr.worker.v1.ear_pb2 import (
     ListenConfig,
     ListenResponse,
-    Playback,
     SpeechStarted,
     SpeechStopped,
     SpeechSustained,
     Utterance,
     Word,
 )
-from taoxr_models.dsp.resample import RATE, To16k, check_rate
-from taoxr_models.ear import end_of_turn, segmenter
-from taoxr_models.ear.avatar_voice import AvatarVoice
+from taoxr_models.dsp.resample import RATE
+from taoxr_models.ear import segmenter
 from taoxr_models.ear.hush import Hush
-from taoxr_models.ear.recording import Recording
-from taoxr_models.ear.segmenter import Segmenter
-from taoxr_models.ear.vad import FRAME, VoiceActivity
+from taoxr_models.ear.listener import BEFORE, Listener, frames, us
+from taoxr_models.ear.vad import FRAME
 from taoxr_models.ear.whisper import Hints, Recognition, Whisper
-
-MIN_ENDPOINT_MS: Final = 200
-MAX_ENDPOINT_MS: Final = 5000
 
 _PIECE_SILENCE_S: Final = 0.5
 # Of 200 gaps in the speech of 16 minutes of recordings, 14 were no longer than one frame.
 _PAUSE_FRAMES: Final = 1
-_CONFIRM_FRAMES: Final = 3
-# With the detector's delay a quarter of a second after the onset; most clicks and coughs are shorter.
-_SUSTAIN_FRAMES: Final = 7
 _MAX_PIECE_S: Final = 14.0
-# Audio kept on both sides of what the detector calls speech: it is late on soft beginnings and endings.
-_BEFORE: Final = round(0.3 * RATE)
+# Samples kept behind what the detector calls speech: it is late on soft endings.
 _AFTER: Final = _PAUSE_FRAMES * FRAME
 # The newest words of a partial may have been cut off in the middle, so the next one may hear others.
 _NEWEST_WORDS: Final = 2
@@ -69,14 +58,6 @@ _PARTIAL_REST: Final = round(0.25 * RATE)
 _HUSH_EVERY: Final = round(0.25 * RATE)
 # Speech this short that the detector still heard after a hush was only its slowness to let go.
 _LINGERS: Final = 3 * FRAME
-
-
-def _frames(seconds: float) -> int:
-    return max(1, round(seconds * RATE / FRAME))
-
-
-def _us(samples: int) -> int:
-    return samples * 1_000_000 // RATE
 
 
 @dataclass
@@ -114,7 +95,7 @@ class _Utterance:
         if recognition.text:
             self.texts.append(recognition.text)
         for word in recognition.words:
-            start, end = (_us(job.start) + round(s * 1e6) for s in (word.start_s, word.end_s))
+            start, end = (us(job.start) + round(s * 1e6) for s in (word.start_s, word.end_s))
             self.words.append(Word(text=word.text, start_us=start, end_us=end))
 
 
@@ -134,7 +115,7 @@ class _Final:
     end: int
 
 
-class EarStream:
+class EarStream(Listener):
     """State of one stream.
 
     Args:
@@ -142,43 +123,25 @@ class EarStream:
         vad: The voice activity network.
         whisper: The recogniser.
 
-    Attributes:
-        sample_rate_hz: Rate of the audio that comes in.
-
     Raises:
         InvalidInputError: The config is out of range; the field is named ``config.NAME``.
     """
 
     def __init__(self, config: ListenConfig, vad: Module, whisper: Whisper) -> None:
-        check_rate(config.sample_rate_hz, "config.sample_rate_hz")
-        endpoint_ms = config.endpoint_silence_ms
-        if endpoint_ms and not MIN_ENDPOINT_MS <= endpoint_ms <= MAX_ENDPOINT_MS:
-            expected = f"{MIN_ENDPOINT_MS} to {MAX_ENDPOINT_MS}, or 0"
-            raise InvalidInputError("config.endpoint_silence_ms", endpoint_ms, expected)
+        super().__init__(
+            config,
+            vad,
+            pause=_PAUSE_FRAMES,
+            piece_silence_s=_PIECE_SILENCE_S,
+            max_piece=frames(_MAX_PIECE_S),
+        )
         whisper.check_language(config.language or None, "config.language")
-        self.sample_rate_hz = config.sample_rate_hz
         self._whisper = whisper
         self._partials = config.partials
         self._stable_partials = config.stable_partials
-        self._resampler = To16k(config.sample_rate_hz)
-        self._activity = VoiceActivity(vad)
-        self._avatar = None if config.echo_cancelled else AvatarVoice()
         self._hush = Hush() if config.stable_partials else None
         self._language = config.language or None
         self._word_times = config.word_times
-        # The caller's own silence holds whatever was said.
-        self._adaptive = not endpoint_ms and not config.push_to_talk
-        endpoint_s = endpoint_ms / 1000 if endpoint_ms else end_of_turn.UNKNOWN_S
-        self._segmenter = Segmenter(
-            None if config.push_to_talk else _frames(endpoint_s),
-            piece_silence=_frames(_PIECE_SILENCE_S),
-            pause=_PAUSE_FRAMES,
-            confirm=_CONFIRM_FRAMES,
-            max_piece=_frames(_MAX_PIECE_S),
-            sustain=_SUSTAIN_FRAMES,
-        )
-        self._recording = Recording()
-        self._analysed = 0  # samples that the detector has seen
         self._floor = 0  # a piece takes no samples before this: they belong to the piece before
         self._utterance = _Utterance(0)
         self._required: deque[_Piece | _Final] = deque()
@@ -203,50 +166,6 @@ class EarStream:
             return bool(self._required)
         # A partial must not be in the way of the guess, which may be due in a moment.
         return self._spare.stable or not self._segmenter.quiet
-
-    def listen(self, samples: NDArray[np.int16], *, last: bool = False) -> list[ListenResponse]:
-        """Takes the next samples at the stream's rate, [n]; a second of audio takes about 2 ms."""
-        self._recording.append(self._resampler.push(samples, last=last))
-        out: list[ListenResponse] = []
-        while self._analysed + FRAME <= self._recording.end:
-            frame = self._recording.cut(self._analysed, self._analysed + FRAME)
-            self._analysed += FRAME
-            probability = self._activity.probability(frame)
-            if self._avatar is not None:
-                probability *= self._avatar.unexplained(frame)
-            for event in self._segmenter.push(probability):
-                out.extend(self._on_event(event))
-            if self._hush is not None:
-                self._on_level(self._hush.falls(frame))
-        self._plan_partial()
-        self._recording.forget_before(self._needed_from())
-        return out
-
-    def play(self, playback: Playback) -> None:
-        """The user's loudspeaker will play this.
-
-        Raises:
-            InvalidInputError: A value is out of range.
-        """
-        if self._avatar is not None:
-            self._avatar.play(playback)
-
-    def stop_playback(self, offset_us: int) -> None:
-        """The loudspeaker is silent from this position on."""
-        if self._avatar is not None:
-            self._avatar.stop(offset_us * RATE // 1_000_000)
-
-    def end_utterance(self) -> list[ListenResponse]:
-        """Ends the utterance here; exactly one final transcript follows."""
-        out = [r for event in self._segmenter.finish() for r in self._on_event(event)]
-        if not self._required:  # no speech
-            self._close_utterance()
-        return out
-
-    def end(self) -> list[ListenResponse]:
-        """The stream is over; an utterance with speech in it is finished."""
-        out = self.listen(np.zeros(0, np.int16), last=True)
-        return out + [r for event in self._segmenter.finish() for r in self._on_event(event)]
 
     def work(self) -> list[ListenResponse]:
         """Runs one step of the recogniser."""
@@ -285,8 +204,8 @@ class EarStream:
     def _tell(self, job: _Job) -> list[ListenResponse]:
         """Tells what a recognition of the open piece has found, if it is wanted and new."""
         text = _joined(self._utterance.texts, job.recognition.text)
-        if job.stable and self._adaptive:
-            self._segmenter.endpoint = _frames(end_of_turn.silence_s(text))
+        if job.stable:
+            self._adapt_endpoint(text)
         told = (text, job.stable)
         wanted = self._partials or (self._stable_partials and job.stable)
         if not wanted or not text or told in (self._told, (self._told[0], False)):
@@ -318,9 +237,9 @@ class EarStream:
 
     def _is_echo(self, utterance: _Utterance, text: str, end: int) -> bool:
         start = utterance.opened if utterance.start is None else utterance.start
-        return self._avatar is not None and self._avatar.said(text, start, end)
+        return self._is_avatars(text, start, end)
 
-    def _on_event(self, event: object) -> Generator[ListenResponse]:
+    def _on_event(self, event: segmenter.Event) -> Generator[ListenResponse]:
         match event:
             case segmenter.SpeechBegan(frame):
                 at = frame * FRAME
@@ -328,9 +247,9 @@ class EarStream:
                     self._utterance.start = at
                 self._reset_endpoint()
                 self._next_partial = self._analysed + _PARTIAL_EVERY
-                yield ListenResponse(speech_started=SpeechStarted(offset_us=_us(at)))
+                yield ListenResponse(speech_started=SpeechStarted(offset_us=us(at)))
             case segmenter.SpeechSustained(frame):
-                yield ListenResponse(speech_sustained=SpeechSustained(offset_us=_us(frame * FRAME)))
+                yield ListenResponse(speech_sustained=SpeechSustained(offset_us=us(frame * FRAME)))
             case segmenter.SpeechResumed():
                 self._reset_endpoint()
                 if self._guess is not None:
@@ -350,14 +269,15 @@ class EarStream:
             case segmenter.PieceEnded(start, end, cut):
                 self._end_piece(start, end, cut)
                 if not cut:
-                    yield ListenResponse(speech_stopped=SpeechStopped(offset_us=_us(end * FRAME)))
+                    yield ListenResponse(speech_stopped=SpeechStopped(offset_us=us(end * FRAME)))
             case segmenter.UtteranceEnded():
                 self._close_utterance()
-            case _:
-                raise AssertionError(event)
 
-    def _on_level(self, falls: bool | None) -> None:
+    def _on_frame(self, frame: NDArray[np.float32]) -> None:
         """Begins the guess when it falls quiet within speech, and forgets it when that was no end."""
+        if self._hush is None:
+            return
+        falls = self._hush.falls(frame)
         start = self._segmenter.piece_start
         if start is None or self._segmenter.quiet:
             return
@@ -367,13 +287,9 @@ class EarStream:
             first, _ = self._span(start, start)
             self._guess = self._begin(first, self._analysed)
 
-    def _reset_endpoint(self) -> None:
-        if self._adaptive:
-            self._segmenter.endpoint = _frames(end_of_turn.UNKNOWN_S)
-
     def _span(self, start: int, end: int) -> tuple[int, int]:
         """Samples to recognise for a piece: its frames and a little more, but nothing twice."""
-        return max(self._floor, start * FRAME - _BEFORE), end * FRAME + _AFTER
+        return max(self._floor, start * FRAME - BEFORE), end * FRAME + _AFTER
 
     def _end_piece(self, start: int, end: int, cut: bool) -> None:
         first, last = self._span(start, end)
@@ -397,36 +313,29 @@ class EarStream:
         self._required.append(_Final(self._utterance, end))
         self._utterance = _Utterance(self._analysed)
 
-    def _plan_partial(self) -> None:
+    def _on_audio(self) -> None:
         start = self._segmenter.piece_start
         if not self._partials or start is None or self._spare is not None:
             return
         if self._analysed >= self._next_partial:
             first, _ = self._span(start, start)
-            self._begin(first, self._analysed, thorough=False)
+            self._begin(first, self._analysed)
 
-    def _begin(self, start: int, end: int, *, thorough: bool = True) -> _Job:
+    def _begin(self, start: int, end: int) -> _Job:
         """Begins a recognition that runs when no audio waits, in place of any other."""
-        self._spare = self._job(start, end, thorough=thorough)
+        self._spare = self._job(start, end)
         self._began = self._analysed
         self._next_partial = self._analysed + _PARTIAL_EVERY
         return self._spare
 
-    def _job(self, start: int, end: int, *, thorough: bool = True) -> _Job:
+    def _job(self, start: int, end: int) -> _Job:
         hints = Hints(
             certain=self._certain,
             likely=self._newest[len(self._certain) :],
             language=self._language,
             word_times=self._word_times,
-            # Who wants stable partials is in a hurry.
-            thorough=thorough and not self._stable_partials,
         )
         return _Job(start, end, self._whisper.recognise(self._recording.cut(start, end), hints))
-
-    def _needed_from(self) -> int:
-        start = self._segmenter.piece_start
-        onset = self._analysed - _CONFIRM_FRAMES * FRAME if start is None else start * FRAME
-        return max(0, min(onset, self._analysed) - _BEFORE)
 
     def _transcript(
         self, utterance: _Utterance, text: str, end: int, compute_us: int, *, final: bool = True
@@ -434,7 +343,7 @@ class EarStream:
         start = utterance.opened if utterance.start is None else utterance.start
         return ListenResponse(
             utterance=Utterance(
-                text=text, is_final=final, start_us=_us(start), end_us=_us(end), compute_us=compute_us
+                text=text, is_final=final, start_us=us(start), end_us=us(end), compute_us=compute_us
             )
         )
 

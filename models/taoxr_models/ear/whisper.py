@@ -57,14 +57,12 @@ class Hints:
         likely: Tokens that may follow; they only save time.
         language: Code such as "en"; None lets a multilingual model find out.
         word_times: Whether times of words are wanted.
-        thorough: Whether a text that is not sure may take another half a second.
     """
 
     certain: tuple[int, ...] = ()
     likely: tuple[int, ...] = ()
     language: str | None = None
     word_times: bool = False
-    thorough: bool = True
 
 
 class Whisper:

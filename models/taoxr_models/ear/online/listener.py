@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taoxr.engine import Module
 from taoxr.worker.v1.ear_pb2 import (
@@ -178,6 +179,9 @@ class OnlineListener(Listener):
                 yield ListenResponse(speech_stopped=SpeechStopped(offset_us=us(end * FRAME)))
             case segmenter.UtteranceEnded():
                 self._close_utterance()
+
+    def _on_frame(self, frame: NDArray[np.float32]) -> None:
+        """Nothing: the recogniser is fed once for all frames."""
 
     def _on_audio(self) -> None:
         self._feed(self._analysed)
