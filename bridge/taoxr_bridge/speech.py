@@ -88,7 +88,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """The next audio of a clause, without a face yet: whole chunks, or the rest.
+    """The next audio of a clause, without a face yet: whole steps of 20 ms, or the rest.
 
     Attributes:
         clause: What it belongs to.
@@ -220,7 +220,7 @@ async def _speak(index: int, text: str, spoken: str, voice: Voice) -> AsyncGener
             return
         pcm, made, sent = first.pcm[:size], len(first.pcm), 0
         while made < size:
-            whole = len(pcm) - len(pcm) % _chunk_size(rate)
+            whole = len(pcm) - len(pcm) % _step_size(rate)
             if whole:
                 speed = made / _BYTES / rate / max(waited, 1e-6)
                 yield Voiced(clause, pcm[:whole], begins=sent == 0, ends=False, speed=speed)
@@ -365,12 +365,16 @@ def _planned(
 
 
 def _chunk_size(sample_rate_hz: int) -> int:
-    return sample_rate_hz // _STEPS_PER_SECOND * (_CHUNK_US // _STEP_US) * _BYTES
+    return _step_size(sample_rate_hz) * (_CHUNK_US // _STEP_US)
+
+
+def _step_size(sample_rate_hz: int) -> int:
+    return sample_rate_hz // _STEPS_PER_SECOND * _BYTES
 
 
 def _cut_out(pcm: bytes, start_us: int, end_us: int, sample_rate_hz: int) -> bytes:
     """The audio between two whole steps."""
-    step = sample_rate_hz // _STEPS_PER_SECOND * _BYTES
+    step = _step_size(sample_rate_hz)
     return pcm[start_us // _STEP_US * step : end_us // _STEP_US * step]
 
 
