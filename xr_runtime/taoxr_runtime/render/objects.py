@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.render.gl import GlError, direct, gl
 
+_STORAGE_BUFFER = 0x90D2  # GL_SHADER_STORAGE_BUFFER
+_BIND = ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p
 _TRANSFER = ctypes.c_uint32, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p
 _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
@@ -261,6 +263,11 @@ class Program:
         if self._differs(uniform, (value,)):
             gl().glProgramUniform1ui(self._name, self._location(uniform), value)
 
+    def set_uints(self, uniform: str, x: int, y: int, z: int) -> None:
+        """Set a uvec3."""
+        if self._differs(uniform, (x, y, z)):
+            gl().glProgramUniform3ui(self._name, self._location(uniform), x, y, z)
+
     def set_ints(self, uniform: str, *values: int) -> None:
         """Set an int or ivec2."""
         if self._differs(uniform, values):
@@ -307,14 +314,12 @@ def _text(log: bytes | str) -> str:
 def bind_storage(first: int, *buffers: Buffer) -> None:
     """Bind whole buffers as the shader storage buffers of this number and those after it, in one call."""
     names = (ctypes.c_uint32 * len(buffers))(*[buffer.name for buffer in buffers])
-    types = ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p
-    bind = direct("glBindBuffersBase", None, *types)
-    bind(int(gl().GL_SHADER_STORAGE_BUFFER), first, len(buffers), ctypes.addressof(names))
+    bind = direct("glBindBuffersBase", None, *_BIND)
+    bind(_STORAGE_BUFFER, first, len(buffers), ctypes.addressof(names))
 
 
-def dispatch_indirect(buffer: Buffer, offset: int) -> None:
-    """As ``gl.dispatch``, with the numbers of groups (x, y, z as uint32) from a buffer."""
+def dispatch_indirect(offset: int) -> None:
+    """As ``gl.dispatch``, with the numbers of groups (x, y, z as uint32) from the buffer bound for that."""
     g = gl()
-    buffer.bind_indirect()
     g.glDispatchComputeIndirect(offset)
     g.glMemoryBarrier(g.GL_ALL_BARRIER_BITS)

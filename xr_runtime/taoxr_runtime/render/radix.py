@@ -134,19 +134,20 @@ class RadixSort:
         self._totals.reserve(radix * 4)
         for buffer in self._scratch:
             buffer.reserve(max(capacity, 1) * 4)
+        for program in (self._count_program, self._scan, self._scatter):
+            program.set_uint("stride", stride)
+        count.buffer.bind_indirect()
         source, target = (keys, values), self._scratch
         for shift in range(0, bits, plan.digit_bits):
             objects.bind_storage(0, count.buffer, *source, *target, self._tallies, self._totals)
             for program in (self._count_program, self._scatter):
                 program.set_uint("shift", shift)
-            for program in (self._count_program, self._scan, self._scatter):
-                program.set_uint("stride", stride)
             self._count_program.use()
-            objects.dispatch_indirect(count.buffer, ARGUMENTS)
+            objects.dispatch_indirect(ARGUMENTS)
             self._scan.use()
             gl.dispatch(radix)
             self._scatter.use()
-            objects.dispatch_indirect(count.buffer, ARGUMENTS)
+            objects.dispatch_indirect(ARGUMENTS)
             source, target = target, source
         return source
 

@@ -11,7 +11,7 @@ layout(std430, binding = 6) writeonly buffer Keys { uint keys[]; };
 layout(std430, binding = 7) writeonly buffer Values { uint values[]; };
 
 uniform vec3 viewpoint;
-uniform uint dropped_bits;  // of 32-bit keys
+uniform uvec3 key;  // the least bits of a squared distance, the most above them, and how many of the last are dropped
 
 const float HALF_LOG2E = 0.72134752;
 
@@ -54,6 +54,7 @@ void main() {
     // equally far the later one is in front, as when they are drawn in their own order.
     vec3 away = mean - viewpoint;
     uint at = count - 1u - i;
-    keys[at] = (both > 0u ? floatBitsToUint(dot(away, away)) : 0xFFFFFFFFu) >> dropped_bits;
+    uint above = max(floatBitsToUint(dot(away, away)), key.x) - key.x;
+    keys[at] = (both > 0u ? min(above, key.y) : key.y) >> key.z;
     values[at] = i;
 }
