@@ -106,7 +106,7 @@ class Stage:
             submits.append((time.perf_counter() - start) * 1e3)
         gl.finish()
         whole = (time.perf_counter() - began) * 1e3 / count
-        passes = frames[0]
+        passes = dict.fromkeys(key for passes in frames for key in passes)
         figures: Figures = {f"{name}.{key}_ms": spread([f.get(key, 0.0) for f in frames]) for key in passes}
         if not passes.keys().isdisjoint(DEFORMATION):
             figures[f"{name}.deformation_ms"] = spread([_sum(f, DEFORMATION) for f in frames])
@@ -121,7 +121,7 @@ class Stage:
         for k in range(min(_WARM_FRAMES, count)):
             frame(k, self.views(k))
         while not gl.is_software() and time.perf_counter() - began < _WARM_S:
-            frame(0, self.views(0))
+            frame(-1, self.views(-1))
             gl.finish()
         gl.finish()
 
