@@ -74,7 +74,11 @@ class Sampler:
         self._options = options
         self._banned = np.array(sorted(banned), dtype=np.int64)
         self._random = np.random.default_rng(options.seed % 2**64)
-        self._earlier = earlier if options.repetition_penalty != 1.0 else ()
+        # By a token of theirs, the places after it; None stands for the beginning.
+        self._after: dict[int | None, list[tuple[Sequence[int], int]]] = {}
+        for answer in earlier if options.repetition_penalty != 1.0 else ():
+            for at in range(len(answer)):
+                self._after.setdefault(answer[at - 1] if at else None, []).append((answer, at))
         self._answer: list[int] = []
 
     def pick(self, logits: NDArray[np.float32], *, exact: bool = False) -> int:
@@ -108,15 +112,15 @@ class Sampler:
         """Tokens that would go on copying an earlier answer, and how long the copy is already."""
         mine = self._answer
         lengths: dict[int, int] = {}
-        for answer in self._earlier:
-            for at, token in enumerate(answer):
-                length = 0
-                while length < min(at, len(mine)) and answer[at - 1 - length] == mine[-1 - length]:
-                    length += 1
-                if length == at == len(mine):
-                    length += _COPY_TOKENS
-                if length >= _COPY_TOKENS:
-                    lengths[token] = max(lengths.get(token, 0), length)
+        for answer, at in self._after.get(mine[-1] if mine else None, ()):
+            length = 0
+            while length < min(at, len(mine)) and answer[at - 1 - length] == mine[-1 - length]:
+                length += 1
+            if length == at == len(mine):
+                length += _COPY_TOKENS
+            if length >= _COPY_TOKENS:
+                token = answer[at]
+                lengths[token] = max(lengths.get(token, 0), length)
         return lengths
 
     def _draw(self, scores: NDArray[np.float32]) -> int:
