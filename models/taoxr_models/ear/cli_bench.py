@@ -1,6 +1,7 @@
 """``taoxr bench asr``."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,7 @@ def asr(
     Three voices made of the installed one, each clean and with white noise at 20 and 10 dB: 15 minutes of
     speech with 40 sentences. One thread each.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a worker; before NumPy is imported
     from taoxr_models.ear.bench import bench_asr
 
     with Console(stderr=True, highlight=False).status("") as status:

@@ -4,7 +4,7 @@ Whisper was trained on windows of 30 s, of which silence fills the rest. It take
 it is tempting to cut it off, at a price in words. Here it stays, but in ever longer pieces, each of which is
 one place: at the mean of its positions, and heard as loudly as all that it stands for, by adding the
 logarithm of their number to its attention scores ("proportional attention" of Bolya et al., "Token merging:
-your ViT but faster", 2023). For 3 s of speech 230 places do the work of 1500; the distributions of tokens
+your ViT but faster", 2023). For 3 s of speech 270 places do the work of 1500; the distributions of tokens
 differ by 0.008 nats from those of the whole window (0.025 if each piece is at one of its positions).
 """
 
