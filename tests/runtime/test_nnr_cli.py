@@ -37,6 +37,8 @@ def test_inspect_prints_json(file: Path) -> None:
         "splats", "blendshapes", "skinning", "binding", "color", "sort",
     ]  # fmt: skip
     assert report["tensors"]["tensors/rest.npy"]["shape"] == [18, 3]
+    assert report["nodes"][-1]["dtypes"] == {"order": "int32"}
+    assert {node["rate"] for node in report["nodes"]} == {"display"}
     assert report["splats"] == report["nodes"][0]["outputs"]["opacities"][0]
     assert report["bytes"] <= file.stat().st_size
 

@@ -1,6 +1,7 @@
 """``taoxr nnr compile``: arrays and networks become a file, and smaller weights are measured."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,11 @@ BONES, COEFFICIENTS, MODEL = 6, sample_learned.COEFFICIENTS, 2
 WEIGHT = np.random.default_rng(5).normal(0, 0.3, (52 + 4 * BONES, COEFFICIENTS)).astype(np.float32)
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TAOXR_HOME", str(tmp_path / "home"))
+@pytest.fixture(scope="module", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAOXR_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 def with_model() -> tuple[dict[str, Any], dict[str, Any]]:

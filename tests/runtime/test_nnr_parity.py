@@ -82,7 +82,8 @@ def difference(name: str, a: np.ndarray, b: np.ndarray) -> float:
 
 def test_the_samples_have_every_kind() -> None:
     kinds = {step.node.kind for scene in scenes().values() for step in scene.graph.steps}
-    assert kinds == set(KINDS) - {"cloud"}
+    # See test_splat_cloud.py and test_nnr_compile.py.
+    assert kinds == set(KINDS) - {"cloud", "model"}
 
 
 def test_float32_against_the_float64_reference(posed: Scene) -> None:

@@ -59,7 +59,9 @@ def describe(contents: Container, graph: Graph) -> dict[str, Any]:
             "rate": step.node.rate,
             "inputs": list(step.inputs),
             "outputs": {name: list(graph.shapes[name]) for name in step.outputs},
-            "bytes": sum(contents.sizes[entry] for entry in spec.tensors.values()),
+            "dtypes": {name: graph.dtypes[name].name for name in step.outputs},
+            "precision": spec.precision,
+            "bytes": sum(contents.sizes[entry] for entry in (*spec.tensors.values(), spec.model) if entry),
         }
         for step, spec in zip(graph.steps, scene.nodes, strict=True)
     ]
@@ -113,7 +115,9 @@ def _print(file: Path, report: dict[str, Any]) -> None:
     console.print(head)
     nodes = Table("node", "rate", "inputs", "outputs", "size", title="Nodes, in order", title_justify="left")
     for node in report["nodes"]:
-        outputs = "\n".join(f"{name} {shape}" for name, shape in node["outputs"].items())
+        outputs = "\n".join(
+            f"{name} {node['dtypes'][name]} {shape}" for name, shape in node["outputs"].items()
+        )
         nodes.add_row(
             node["kind"],
             node["rate"],
