@@ -30,40 +30,40 @@ class Assembly:
         sources: The ``.cs`` files.
         uses: Assemblies of the same runtime that it refers to, by name; they must be built before it.
         program: Whether it has a ``Main``.
-        defines: Preprocessor symbols.
+        runtimes: What it is built for.
     """
 
     name: str
     sources: Sequence[Path]
     uses: Sequence[str] = ()
     program: bool = False
-    defines: Sequence[str] = ()
+    runtimes: Sequence[Runtime] = RUNTIMES
 
 
 class CompileError(Exception):
     """The compiler's diagnostics; every warning is one."""
 
 
-def build(out: Path, assemblies: Sequence[Assembly], runtimes: Sequence[Runtime] = RUNTIMES) -> None:
-    """Compiles to ``out/RUNTIME/NAME.dll``, C# 9, in one start of the compiler.
+def build(out: Path, assemblies: Sequence[Assembly]) -> None:
+    """Compiles to ``out/RUNTIME/NAME.dll`` as C# 9 with MONO or DOTNET defined, in one start of the compiler.
 
     Raises:
         CompileError: On any error or warning; what compiled is there nevertheless.
     """
     _need_tools()
     arguments: list[str] = []
-    for runtime in runtimes:
+    for runtime in RUNTIMES:
         folder = out / runtime
         folder.mkdir(parents=True, exist_ok=True)
         names = [
             p for pattern in _REFERENCES[runtime] for p in (TOOLS / "references" / runtime).glob(pattern)
         ]
         system = [f"-r:{path}" for path in sorted(set(names)) if "WindowsRuntime" not in path.name]
-        for assembly in assemblies:
+        for assembly in (a for a in assemblies if runtime in a.runtimes):
             if arguments:
                 arguments.append("--")
             arguments += system + [f"-r:{folder / used}.dll" for used in assembly.uses]
-            arguments += [f"-d:{define}" for define in assembly.defines]
+            arguments.append(f"-d:{runtime.upper()}")
             arguments.append("-target:" + ("exe" if assembly.program else "library"))
             arguments.append(f"-out:{folder / assembly.name}.dll")
             arguments += [str(source) for source in assembly.sources]

