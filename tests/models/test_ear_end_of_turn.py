@@ -11,6 +11,11 @@ pytestmark = pytest.mark.unit
     ("text", "seconds"),
     [
         ("What is the capital of France?", WHOLE_S),
+        ("Why?", WHOLE_S),
+        ("How come?", WHOLE_S),
+        ("What?", UNKNOWN_S),
+        ("Can you?", UNKNOWN_S),
+        ("Why", UNKNOWN_S),
         ("Yes.", UNKNOWN_S),
         ("Wait.", UNKNOWN_S),
         ('She said "no."', WHOLE_S),

@@ -17,6 +17,10 @@ UNFINISHED_S: Final = 0.9
 
 # "Wait." and "Well." are often only the beginning.
 _WHOLE_WORDS: Final = 3
+# These are all of a question, while "What?" and "Can you?" are often what the recogniser makes of a beginning.
+_WHOLE_QUESTIONS: Final = frozenset(
+    ("why", "why not", "really", "how come", "how so", "what for", "like what", "since when", "and you")
+)
 _IDEOGRAPH: Final = re.compile(r"[\u3040-\u9fff]")
 _ENDS: Final = re.compile(r"[.!?。！？][\"'”’)\]]*$")
 _BREAKS_OFF: Final = re.compile(r"(?:[,;:–—-]|\.\.\.|…)[\"'”’)\]]*$")
@@ -39,8 +43,11 @@ def silence_s(text: str) -> float:
         return UNKNOWN_S
     if _BREAKS_OFF.search(text):
         return UNFINISHED_S
+    question = text.rstrip("\"'”’)]").endswith("?")
     # "What is it like?": a question may end in such a word, and the recogniser hears the tone of it.
-    if words[-1] in _OPEN_WORDS and not text.rstrip("\"'”’)]").endswith("?"):
+    if words[-1] in _OPEN_WORDS and not question:
         return UNFINISHED_S
+    if question and " ".join(words) in _WHOLE_QUESTIONS:
+        return WHOLE_S
     many = len(words) + len(_IDEOGRAPH.findall(text))
     return WHOLE_S if _ENDS.search(text) and many >= _WHOLE_WORDS else UNKNOWN_S
