@@ -17,7 +17,7 @@ UNFINISHED_S: Final = 0.9
 
 # "Wait." and "Well." are often only the beginning.
 _WHOLE_WORDS: Final = 3
-# These are all of a question, while "What?" and "Can you?" are often what the recogniser makes of a beginning.
+# These are all of a question; "What?" and "Can you?" are often what the recogniser makes of a beginning.
 _WHOLE_QUESTIONS: Final = frozenset(
     ("why", "why not", "really", "how come", "how so", "what for", "like what", "since when", "and you")
 )
