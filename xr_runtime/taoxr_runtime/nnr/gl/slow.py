@@ -24,6 +24,7 @@ class Slow(Base):
         self.moving = False
         """Whether the two results differ."""
         self._outputs = outputs
+        self._empty = True
         self._before = [self._like(value) for value in outputs]
         self._after = [self._like(value) for value in outputs]
         self._program = self.program("nnr_mix.comp")
@@ -32,8 +33,14 @@ class Slow(Base):
         """Makes the newest result; returns the bytes that this uploaded."""
         self._before, self._after = self._after, self._before
         self.kernel.run(inputs, self._after)
+        uploaded = self.kernel.uploaded
+        if self._empty:
+            # There is nothing to come from yet.
+            self.kernel.run(inputs, self._before)
+            uploaded += self.kernel.uploaded
+            self._empty = False
         self.moving = True
-        return self.kernel.uploaded
+        return uploaded
 
     def show(self, amount: float) -> None:
         """Mixes the older result (0) and the newest (1); at 1 it stays there."""
