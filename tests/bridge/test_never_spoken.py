@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich._emoji_codes import EMOJI
 
@@ -53,6 +53,7 @@ def spoken(text: str, english: bool, piece: int) -> list[str]:
 
 
 @pytest.mark.parametrize("english", [True, False])
+@settings(deadline=None)
 @given(data=st.data())
 def test_only_words_are_spoken(english: bool, data: st.DataObject) -> None:
     lines = data.draw(st.lists(marked(english), min_size=1, max_size=8))
@@ -64,6 +65,7 @@ def test_only_words_are_spoken(english: bool, data: st.DataObject) -> None:
     assert set(heard) <= set(" ,.!?;:()'\"-").union(*WORDS[english]), heard
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PICTURES), min_size=1, max_size=5), st.sampled_from([True, False]))
 def test_no_picture_makes_a_sound(pictures: list[str], english: bool) -> None:
     assert spoken(f"{' '.join(pictures)}\n{''.join(pictures)}", english, 3) in ([""], ["", ""])
