@@ -21,13 +21,18 @@ class Detail(NamedTuple):
 
 DETAILS: Final = tuple(
     Detail(scale, splats)
-    for scale, splats in ((1.0, 1.0), (0.85, 1.0), (0.7, 1.0), (0.6, 1.0), (0.6, 0.7), (0.5, 0.5))
+    for scale, splats in ((1.0, 1.0), (0.85, 1.0), (0.7, 1.0), (0.6, 1.0), (0.6, 0.7), (0.5, 0.5), (0.5, 0.3))
 )
 """Finest first. Pixels go first, as fewer splats show more."""
 # What still feels like moving pictures; slower than this, detail is given up for it.
 _SLOWEST_S: Final = 1 / 20
 _WINDOW: Final = 30
+# Frames, or seconds if that many frames take longer, that decide; never fewer than three frames.
 _PATIENCE: Final = 8
+_PATIENCE_S: Final = 0.8
+_AT_LEAST: Final = 3
+# Frames so much longer than they may be give up two levels of detail at once.
+_FAR_TOO_LONG: Final = 2.0
 _COLLECT_IDLE_S: Final = 5.0
 _COLLECT_ANYWAY_S: Final = 60.0
 
@@ -88,12 +93,14 @@ class Pace:
 
     def _adapt(self) -> None:
         self._steady += 1
-        if self._steady < _PATIENCE:
+        lately = sorted(list(self._took)[-min(self._steady, _PATIENCE) :])
+        if self._steady < _PATIENCE and (self._steady < _AT_LEAST or sum(lately) < _PATIENCE_S):
             return
-        recent = sorted(list(self._took)[-_PATIENCE:])[_PATIENCE // 2]
+        recent = lately[len(lately) // 2]
         level = self._level
         if recent > 1.1 * self._budget:
-            level = min(level + 1, len(DETAILS) - 1)
+            step = 2 if recent > _FAR_TOO_LONG * self._budget else 1
+            level = min(level + step, len(DETAILS) - 1)
         elif recent < 0.6 * self._budget:
             level = max(level - 1, 0)
         if level != self._level:
