@@ -18,6 +18,7 @@ WARM = 200
 MOST_BLOCKS, MOST_OBJECTS = 500, 200  # fewer than one for each frame
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("frames", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_frames_leave_no_memory(frames: int) -> None:
     context = Context()
