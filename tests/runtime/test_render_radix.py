@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from taoxr_runtime.render import gl, objects
+from taoxr_runtime.render import autotune, gl, objects
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.render.radix import Count, Plan, RadixSort, subgroup_size
 
@@ -21,10 +21,10 @@ def context() -> Iterator[None]:
 
 
 def plans() -> list[Plan]:
-    """Every kind of plan that this driver runs."""
-    portable = [Plan(), Plan(5, 64, 4), Plan(2, 128, 16)]
+    """Those that this driver may choose from, and others that it can run."""
     size = subgroup_size()
-    return portable + ([Plan(8, 256, 8, size), Plan(8, 512, 4, size), Plan(6, 128, 12, size)] if size else [])
+    own = [Plan(6, 128, 12, size)] if size else []
+    return [*autotune.plans(), Plan(), Plan(5, 64, 4), Plan(2, 128, 16), *own]
 
 
 def keys_of(kind: str, count: int) -> np.ndarray:
