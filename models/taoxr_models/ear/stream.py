@@ -147,6 +147,7 @@ class EarStream(Listener):
         self._required: deque[_Piece | _Final] = deque()
         self._spare: _Job | None = None
         self._guess: _Job | None = None  # finished or running recognition up to a pause or a hush
+        self._hushed: _Job | None = None  # the newest guess that was begun at a hush
         self._began = 0  # where the newest recognition was begun
         self._next_partial = 0
         self._told = ("", False)  # newest partial, and whether it was stable
@@ -198,7 +199,9 @@ class EarStream(Listener):
             return []
         self._spare = None
         self._next_partial = max(self._next_partial, self._analysed + _PARTIAL_REST)
-        self._agree(tuple(job.recognition.tokens))
+        # Two partials that follow each other at a hush agree on too much: they heard nearly the same audio.
+        if job is not self._hushed or job.stable:
+            self._agree(tuple(job.recognition.tokens))
         return self._tell(job)
 
     def _tell(self, job: _Job) -> list[ListenResponse]:
@@ -285,7 +288,7 @@ class EarStream(Listener):
             self._guess = None
         elif falls and self._spare is None and self._analysed - self._began >= _HUSH_EVERY:
             first, _ = self._span(start, start)
-            self._guess = self._begin(first, self._analysed)
+            self._guess = self._hushed = self._begin(first, self._analysed)
 
     def _span(self, start: int, end: int) -> tuple[int, int]:
         """Samples to recognise for a piece: its frames and a little more, but nothing twice."""
