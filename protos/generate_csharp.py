@@ -19,7 +19,7 @@ from google.protobuf.descriptor_pb2 import (
     MethodDescriptorProto,
     ServiceDescriptorProto,
 )
-from google.rpc import error_details_pb2
+from google.rpc import error_details_pb2  # pyright: ignore[reportMissingTypeStubs]
 from grpc_health.v1 import health_pb2
 
 import generate

@@ -10,10 +10,12 @@ from types import TracebackType
 from typing import Any, Final
 
 from csharp import Runtime, command
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 F: Final = FieldDescriptor
+# The type stubs have two classes for each, one of Python and one of upb.
+AnyDescriptor = Any
 _NAMESPACES: Final = {
     "taoxr.v1": "V1",
     "google.rpc": "Rpc",
@@ -43,7 +45,7 @@ class CodecServer:
         self._process.stdin.close()
         assert self._process.wait(30) == 0
 
-    def ask(self, operation: str, descriptor: Descriptor, data: bytes) -> bytes:
+    def ask(self, operation: str, descriptor: AnyDescriptor, data: bytes) -> bytes:
         """One question.
 
         Raises:
@@ -65,7 +67,7 @@ class CodecServer:
             raise ProtocolError(answer.decode())
         return answer
 
-    def parse(self, descriptor: Descriptor, data: bytes) -> tuple[str, bytes, bytes]:
+    def parse(self, descriptor: AnyDescriptor, data: bytes) -> tuple[str, bytes, bytes]:
         """The properties as text; the message written again; a copy through its properties, written."""
         answer = self.ask("p", descriptor, data)
         parts: list[bytes] = []
@@ -77,7 +79,7 @@ class CodecServer:
         return text.decode(), again, copy
 
 
-def csharp_name(descriptor: Descriptor) -> str:
+def csharp_name(descriptor: AnyDescriptor) -> str:
     """The C# type of a message."""
     package = descriptor.file.package
     own = descriptor.full_name.removeprefix(f"{package}.").replace(".", "")
@@ -91,7 +93,8 @@ def describe(message: Message) -> str:
 
 def _lines(message: Message, path: str) -> Iterator[str]:
     yield path + "{}"
-    for field in message.DESCRIPTOR.fields:
+    fields: list[AnyDescriptor] = list(message.DESCRIPTOR.fields)
+    for field in fields:
         here = path + "." + "".join(part.capitalize() for part in field.name.split("_"))
         value: Any = getattr(message, field.name)
         if is_map(field):
@@ -106,7 +109,7 @@ def _lines(message: Message, path: str) -> Iterator[str]:
             yield from _value(field, value, here)
 
 
-def _value(field: FieldDescriptor, value: Any, path: str) -> Iterator[str]:
+def _value(field: AnyDescriptor, value: Any, path: str) -> Iterator[str]:
     match field.type:
         case F.TYPE_MESSAGE:
             yield from _lines(value, path)
@@ -122,7 +125,7 @@ def _value(field: FieldDescriptor, value: Any, path: str) -> Iterator[str]:
             yield f"{path}={int(value)}"
 
 
-def is_map(field: FieldDescriptor) -> bool:
+def is_map(field: AnyDescriptor) -> bool:
     """Whether it is a map."""
     return field.message_type is not None and field.message_type.GetOptions().map_entry
 

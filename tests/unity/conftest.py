@@ -1,5 +1,6 @@
 """Compiles the Unity package and the tests' programs once; lets the tests import csharp.py and its like."""
 
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,24 +11,38 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from codec_server import CodecServer
-from csharp import RUNTIMES, Assembly, build
+from csharp import RUNTIMES, Assembly, built
 
 if TYPE_CHECKING:
     from csharp import Runtime
+
+# Fake workers and a bridge on them are fixtures of the bridge's own tests.
+_spec = importlib.util.spec_from_file_location(
+    "bridge_fixtures", Path(__file__).parents[1] / "bridge" / "conftest.py"
+)
+assert _spec
+assert _spec.loader
+_bridge = importlib.util.module_from_spec(_spec)
+sys.modules[_spec.name] = _bridge
+_spec.loader.exec_module(_bridge)
+fake_workers, fake_bridge = _bridge.fake_workers, _bridge.fake_bridge
 
 HARNESS = Path(__file__).parent / "harness"
 RUNTIME_SOURCES = Path(__file__).parents[2] / "unity_package/com.taoxr.avatar/Runtime"
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs() -> Path:
     """A folder with ``RUNTIME/NAME.dll`` for the package's assemblies and the programs of ``harness``."""
-    out = tmp_path_factory.mktemp("unity")
     protocol = Assembly("Taoxr.Protocol", sorted((RUNTIME_SOURCES / "Protocol").rglob("*.cs")))
-    codec = Assembly("codec_server", [HARNESS / "CodecServer.cs"], uses=["Taoxr.Protocol"], program=True)
+    transport = Assembly(
+        "Taoxr.Transport", sorted((RUNTIME_SOURCES / "Transport").rglob("*.cs")), ["Taoxr.Protocol"]
+    )
+    package = [protocol.name, transport.name]
+    codec = Assembly("codec_server", [HARNESS / "CodecServer.cs"], uses=package, program=True)
+    grpc = Assembly("grpc_runner", [HARNESS / "GrpcRunner.cs"], uses=package, program=True)
     scan = Assembly("scan", [HARNESS / "Scan.cs"], program=True, runtimes=["dotnet"])
-    build(out, [protocol, codec, scan])
-    return out
+    return built([protocol, transport, codec, grpc, scan])
 
 
 @pytest.fixture(scope="module", params=RUNTIMES)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +18,7 @@ Runtime = Literal["mono", "dotnet"]
 RUNTIMES: Final[tuple[Runtime, ...]] = ("mono", "dotnet")
 TOOLS: Final = cache_dir() / "csharp"
 SETUP: Final = Path(__file__).with_name("setup_csharp.sh")
+_KEPT_BUILDS: Final = 3
 # Like Unity's profile, what both runtimes have; Windows' own assembly drags in references that are not there.
 _REFERENCES: Final = {
     "mono": ("mscorlib.dll", "System.dll", "System.Core.dll", "System.Net.Http.dll", "System.Numerics.dll"),
@@ -70,6 +75,30 @@ def build(out: Path, assemblies: Sequence[Assembly]) -> None:
     done = subprocess.run([TOOLS / "csc", *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CompileError(done.stdout + done.stderr)
+
+
+def built(assemblies: Sequence[Assembly]) -> Path:
+    """The folder with what ``build`` makes; compiled only when a source or a tool has changed since."""
+    _need_tools()
+    digest = hashlib.sha256((TOOLS / ".complete").read_bytes() + Path(__file__).read_bytes())
+    for assembly in assemblies:
+        digest.update(repr((assembly.name, assembly.uses, assembly.program, assembly.runtimes)).encode())
+        for source in assembly.sources:
+            digest.update(source.name.encode() + source.read_bytes())
+    folder = TOOLS / "built"
+    out = folder / digest.hexdigest()[:16]
+    if not out.exists():
+        folder.mkdir(exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=folder, prefix="."))
+        try:
+            build(made, assemblies)
+            for old in sorted(folder.glob("[!.]*"), key=lambda path: path.stat().st_mtime)[:-_KEPT_BUILDS]:
+                shutil.rmtree(old, ignore_errors=True)
+            with contextlib.suppress(OSError):  # Another run was faster.
+                made.rename(out)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    return out
 
 
 def command(runtime: Runtime, program: Path) -> list[str]:

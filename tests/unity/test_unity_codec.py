@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from codec_server import CodecServer, F, ProtocolError, describe, is_map
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from codec_server import AnyDescriptor, CodecServer, F, ProtocolError, describe, is_map
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import error_details_pb2, status_pb2  # pyright: ignore[reportMissingTypeStubs]
 from grpc_health.v1 import health_pb2
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,14 +33,14 @@ PROTOCOL = ROOT / "unity_package/com.taoxr.avatar/Runtime/Protocol"
 OURS = (animation_pb2, avatar_pb2, body_pb2, common_pb2, conversation_pb2, speech_pb2, tools_pb2)
 
 
-def _walk(descriptors: Any) -> Iterator[Descriptor]:
+def _walk(descriptors: Any) -> Iterator[Any]:
     for descriptor in descriptors:
         if not descriptor.GetOptions().map_entry:
             yield descriptor
             yield from _walk(descriptor.nested_types)
 
 
-KINDS = [
+KINDS: list[Any] = [
     *(kind for module in OURS for kind in _walk(module.DESCRIPTOR.message_types_by_name.values())),
     status_pb2.Status.DESCRIPTOR,
     *_walk([error_details_pb2.ErrorInfo.DESCRIPTOR, error_details_pb2.RetryInfo.DESCRIPTOR]),
@@ -50,7 +49,7 @@ KINDS = [
 ]
 
 
-def _single(field: FieldDescriptor, depth: int) -> st.SearchStrategy[Any]:
+def _single(field: AnyDescriptor, depth: int) -> st.SearchStrategy[Any]:
     match field.type:
         case F.TYPE_MESSAGE:
             return _messages(field.message_type, depth + 1)
@@ -73,7 +72,7 @@ def _single(field: FieldDescriptor, depth: int) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def _messages(draw: st.DrawFn, descriptor: Descriptor, depth: int = 0) -> Message:
+def _messages(draw: st.DrawFn, descriptor: AnyDescriptor, depth: int = 0) -> Message:
     message = GetMessageClass(descriptor)()
     for field in descriptor.fields:
         if (depth > 3 and field.message_type) or not draw(st.booleans()):
@@ -95,7 +94,8 @@ def _messages(draw: st.DrawFn, descriptor: Descriptor, depth: int = 0) -> Messag
 def _fill(message: Message, depth: int = 0) -> None:
     """Sets every field, of a oneof the last one, to something that is not its default."""
     values = {F.TYPE_STRING: "ˈæ", F.TYPE_BYTES: b"\0\xff", F.TYPE_BOOL: True, F.TYPE_ENUM: 1}
-    for field in message.DESCRIPTOR.fields:
+    fields: list[AnyDescriptor] = list(message.DESCRIPTOR.fields)
+    for field in fields:
         if is_map(field):
             kind = field.message_type.fields_by_name["value"].type
             getattr(message, field.name)["ˈ"] = values.get(kind, 1.5)
@@ -116,15 +116,16 @@ def _fill(message: Message, depth: int = 0) -> None:
 
 def _check(codec: CodecServer, message: Message) -> None:
     data = message.SerializeToString(deterministic=True)
-    text, again, copy = codec.parse(message.DESCRIPTOR, data)
+    descriptor: AnyDescriptor = message.DESCRIPTOR
+    text, again, copy = codec.parse(descriptor, data)
     assert text == describe(message)
     for back in (again, copy):  # The order of a map's entries is free; else every byte is the same.
         assert len(back) == len(data)
         assert type(message).FromString(back).SerializeToString(deterministic=True) == data
-    assert codec.ask("u", message.DESCRIPTOR, data) == b"1"
+    assert codec.ask("u", descriptor, data) == b"1"
 
 
-def _only(field: FieldDescriptor, descriptor: Descriptor) -> Message:
+def _only(field: AnyDescriptor, descriptor: AnyDescriptor) -> Message:
     """A message in which a oneof holds this field."""
     whole = GetMessageClass(descriptor)()
     if field.message_type:
@@ -179,6 +180,7 @@ def test_any_bytes_are_judged_as_python_does(codec: CodecServer) -> None:
     @settings(max_examples=300, deadline=None, derandomize=True, database=None)
     @given(kinds, st.sampled_from(seeds), st.data())
     def check(kind: type[Message], data: bytes, more: st.DataObject) -> None:
+        descriptor: AnyDescriptor = kind.DESCRIPTOR
         changed = bytearray(data)
         for _ in range(more.draw(st.integers(0, 3))):
             changed[more.draw(st.integers(0, len(data) - 1))] = more.draw(st.integers(0, 255))
@@ -187,9 +189,9 @@ def test_any_bytes_are_judged_as_python_does(codec: CodecServer) -> None:
             right = kind.FromString(cut)
         except DecodeError:
             with pytest.raises(ProtocolError):
-                codec.parse(kind.DESCRIPTOR, cut)
+                codec.parse(descriptor, cut)
             return
-        text, again, _ = codec.parse(kind.DESCRIPTOR, cut)
+        text, again, _ = codec.parse(descriptor, cut)
         assert text == describe(right)
         right.DiscardUnknownFields()
         assert kind.FromString(again).SerializeToString() == right.SerializeToString()
@@ -211,7 +213,8 @@ def test_what_proto3_says_of_repetition(codec: CodecServer) -> None:
     unpacked = b"".join(b"\x15" + struct.pack("<f", x) for x in (0.5, -0.0))
     text, again, _ = codec.parse(common_pb2.Frame.DESCRIPTOR, b"\x12\x04\0\0\x80?" + unpacked)
     assert again == b"\x12\x0c" + struct.pack("<3f", 1, 0.5, -0.0)
-    tracks = conversation_pb2.ConversationConfig(tracks=[1, 300, -1])
+    tracks = conversation_pb2.ConversationConfig()
+    tracks.tracks.extend([1, 300, -1])  # pyright: ignore[reportArgumentType]  Enums are open.
     one_by_one = b"\x70\x01\x70\xac\x02\x70" + b"\xff" * 9 + b"\x01"
     assert codec.parse(tracks.DESCRIPTOR, one_by_one)[1] == tracks.SerializeToString()
 

@@ -8,7 +8,7 @@ from csharp import command
 
 pytestmark = pytest.mark.process
 
-PACKAGE = ["Taoxr.Protocol"]
+PACKAGE = ["Taoxr.Protocol", "Taoxr.Transport"]
 # What compilers write for indexers and assemblies; it is data, nothing that runs.
 HARMLESS = {"System.Reflection.DefaultMemberAttribute"}
 
