@@ -6,11 +6,10 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-import grpc
 from grpc import aio
 
 from taoxr.errors import BusyError, UnavailableError
-from taoxr.rpc import error_of
+from taoxr.rpc import connection_lost, error_of
 from taoxr.worker.v1 import a2bs_pb2, ear_pb2, llm_pb2, tts_pb2
 from taoxr.worker.v1.a2bs_pb2_grpc import A2bsServiceStub
 from taoxr.worker.v1.ear_pb2_grpc import EarServiceStub
@@ -65,7 +64,7 @@ async def calling(worker: Worker, wait_s: float) -> AsyncGenerator[None]:
         yield
     except aio.AioRpcError as error:
         # A worker that stops cancels its calls, if it gets round to it.
-        if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
+        if connection_lost(error):
             await worker.lost()
             raise UnavailableError(
                 f"the {worker.role} worker stopped during the call and is being restarted; try again"

@@ -126,6 +126,20 @@ def error_of(error: grpc.RpcError) -> TaoxrError:
     return TaoxrError(f"{code.name}: {text}")
 
 
+def connection_lost(error: grpc.RpcError) -> bool:
+    """Whether the server went away during the call, rather than answer with an error of its own.
+
+    Besides UNAVAILABLE and CANCELLED, gRPC says INTERNAL or UNKNOWN when a connection breaks off in the
+    middle of a stream; such a status from our servers has details.
+    """
+    call = cast(grpc.aio.AioRpcError, error)
+    code = call.code()
+    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
+        return True
+    detailed = any(str(key) == _DETAILS_KEY for key, _ in call.trailing_metadata() or ())
+    return code in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN) and not detailed
+
+
 def from_status(status: status_pb2.Status) -> TaoxrError | None:
     """The exception in a status that `status_of` made, or None for a status of somebody else."""
     info = error_details_pb2.ErrorInfo()

@@ -114,3 +114,13 @@ async def test_nobody_listens() -> None:
         with pytest.raises(grpc.aio.AioRpcError) as failed:
             await channel.unary_unary("/test.Service/Refuse")(b"")
     assert isinstance(rpc.error_of(failed.value), errors.UnavailableError)
+
+
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("code", list(grpc.StatusCode))
+def test_a_lost_connection_is_no_answer(code: grpc.StatusCode, details: bool) -> None:
+    metadata = grpc.aio.Metadata(*([("grpc-status-details-bin", b"")] if details else []))
+    error = grpc.aio.AioRpcError(code, grpc.aio.Metadata(), metadata)
+    always = code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+    broken = code in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
+    assert rpc.connection_lost(error) == (always or (broken and not details))
