@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from taoxr_models.catalog import default_model, verified
 from taoxr_models.ear.decoder import Cross
 from taoxr_models.ear.whisper import Whisper
-from taoxr_models.ear.window import PLACES, Window, positions
+from taoxr_models.ear.window import COARSE, FINER, PLACES, WHOLE, Pieces, Window, positions
 
 pytestmark = pytest.mark.models
 
@@ -22,14 +22,15 @@ def audio(seconds: float) -> NDArray[np.float32]:
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.5, 2.99, 14.0, 25.0])
-def test_the_places_stand_for_the_whole_window(seconds: float) -> None:
+@pytest.mark.parametrize(("pieces", "most"), [(COARSE, 140), (FINER, 240), (WHOLE, PLACES)])
+def test_the_places_stand_for_the_whole_window(seconds: float, pieces: Pieces, most: int) -> None:
     samples = audio(seconds)
-    window = Window.of(samples, WIDTH)
+    window = Window.of(samples, WIDTH, pieces)
     counts = np.exp(window.log_count.numpy())
     speech = -(-len(samples) // 320)
     np.testing.assert_allclose(counts[:speech], 1.0)
     np.testing.assert_allclose(counts.sum(), PLACES, rtol=1e-5)
-    assert len(counts) < speech + 140
+    assert len(counts) < speech + most
     # Each piece of silence lies at the mean of its positions.
     table, position = positions(WIDTH), window.position.numpy()
     np.testing.assert_array_equal(position[:speech], table[:speech])

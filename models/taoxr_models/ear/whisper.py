@@ -23,7 +23,7 @@ from taoxr.engine import Module
 from taoxr.errors import InvalidInputError, ModelError
 from taoxr_models.dsp.resample import RATE
 from taoxr_models.ear.decoder import Cross, Decoder, Decoding
-from taoxr_models.ear.window import Window
+from taoxr_models.ear.window import COARSE, FINER, WHOLE, Window
 from taoxr_models.ear.word_times import STEP_S, Word, token_times, words_of
 
 MAX_SECONDS: Final = 25.0
@@ -111,7 +111,8 @@ class Whisper:
             raise InvalidInputError("samples", f"{len(samples) / RATE:.1f} s", expected)
         self.check_language(hints.language)
         # The second only if the first falls into a loop.
-        windows = (Window.of(samples, self.width, fine=fine) for fine in (False, True))
+        first = FINER if self.languages else COARSE
+        windows = (Window.of(samples, self.width, pieces) for pieces in (first, WHOLE))
         return Recognition(self, windows, len(samples) / RATE, hints)
 
     def recognise_mel(self, mel: NDArray[np.float32], seconds: float) -> "Recognition":

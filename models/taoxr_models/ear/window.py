@@ -23,8 +23,22 @@ PLACES: Final = 1500
 """Places of a whole window, 20 ms each."""
 
 _PLACE: Final = RATE * 30 // PLACES
-# Lengths of the pieces of silence, in places.
-_PIECES: Final[NDArray[np.int64]] = np.repeat([1, 2, 4, 8, 16], [15, 10, 10, 10, -(-PLACES // 16)])
+Pieces = NDArray[np.int64]
+"""Lengths of the pieces of silence in places, from the speech on; at least `PLACES` in all."""
+
+
+def _pieces(*runs: tuple[int, int]) -> Pieces:
+    """So many of each length, and the last one up to the end."""
+    return np.concatenate([np.repeat(length, times) for times, length in runs])
+
+
+COARSE: Final = _pieces((15, 1), (10, 2), (10, 4), (10, 8), (PLACES // 16 + 1, 16))
+FINER: Final = _pieces((25, 1), (15, 2), (15, 4), (PLACES // 8 + 1, 8))
+"""For models of many languages, which the coarse pieces mislead at times: they end too early, or take Italian
+for Catalan."""
+WHOLE: Final = _pieces((PLACES, 1))
+"""As Whisper was trained: short audio takes about seven times as long."""
+
 # Silence of which a spectrogram is made; further on, all of it is alike.
 _QUIET: Final = RATE // 4
 # The last places of a spectrogram hear its end.
@@ -56,21 +70,18 @@ class Window:
         return cls(Variable.of(np.ascontiguousarray(mel[None])), source, position, log_count)
 
     @classmethod
-    def of(cls, samples: NDArray[np.float32], width: int, *, fine: bool = False) -> Self:
+    def of(cls, samples: NDArray[np.float32], width: int, pieces: Pieces = COARSE) -> Self:
         """Of audio, and silence up to 30 s.
 
         Args:
             samples: [n] at 16 kHz in [-1, 1], less than 30 s.
             width: The encoder's.
-            fine: Every place of the silence, as Whisper was trained: short audio takes about seven times as
-                long.
+            pieces: How the silence is cut.
         """
-        if fine:
-            return cls.whole(log_mel(np.pad(samples, (0, PLACES * _PLACE - len(samples)))), width)
         mel = log_mel(np.pad(samples, (0, _QUIET)))
         mel = mel[:, : mel.shape[1] // 2 * 2]  # a strided layer halves the time
         speech = -(-len(samples) // _PLACE)
-        starts, counts = _pieces(speech)
+        starts, counts = _cut(pieces, speech)
         source = np.concatenate([np.arange(speech), starts])
         source = np.minimum(source, mel.shape[1] // 2 - _EDGE).astype(np.int32)
         table = positions(width)
@@ -98,8 +109,8 @@ def positions(width: int) -> NDArray[np.float32]:
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float16).astype(np.float32)
 
 
-def _pieces(start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _cut(pieces: Pieces, start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the pieces of the silence from place `start` on begin, and how long they are."""
-    starts = start + np.cumsum(_PIECES) - _PIECES
+    starts = start + np.cumsum(pieces) - pieces
     starts = starts[starts < PLACES]
-    return starts, np.minimum(_PIECES[: len(starts)], PLACES - starts)
+    return starts, np.minimum(pieces[: len(starts)], PLACES - starts)
