@@ -183,7 +183,10 @@ class FakeA2bs(a2bs_pb2_grpc.A2bsServiceServicer):
     async def AnimateAudio(  # noqa: N802  the rpc's name
         self, request_iterator: AsyncIterator[a2bs_pb2.AnimateAudioRequest], context: Any
     ) -> AsyncGenerator[a2bs_pb2.AnimateAudioResponse]:
-        config = (await anext(aiter(request_iterator))).config
+        first = await anext(aiter(request_iterator), None)
+        if first is None:  # the bridge has cancelled the call before its first request came
+            return
+        config = first.config
         samples = 0
         async for request in request_iterator:
             start, samples = samples, samples + len(request.pcm) // 2
@@ -207,7 +210,10 @@ class FakeEar(ear_pb2_grpc.EarServiceServicer):
         self, request_iterator: AsyncIterator[ear_pb2.ListenRequest], context: Any
     ) -> AsyncGenerator[ear_pb2.ListenResponse]:
         self.streams += 1
-        config = (await anext(aiter(request_iterator))).config
+        first = await anext(aiter(request_iterator), None)
+        if first is None:  # the bridge has cancelled the call before its first request came
+            return
+        config = first.config
         position_us, started_us = 0, -1
         async for request in request_iterator:
             if request.HasField("playback"):
