@@ -65,6 +65,7 @@ class Voice:
         pause_ms: Silence after a sentence.
         wait_s: How long to wait for a worker that restarts.
         style: How it speaks.
+        whole_clauses: The face hears the voice itself, and takes a clause only as a whole.
     """
 
     tts: Worker
@@ -74,6 +75,7 @@ class Voice:
     pause_ms: int
     wait_s: float
     style: Style
+    whole_clauses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ async def open_voice(
     frame_rate: float = 0.0,
     style: Style = Style(),
     field: str = "speaker",
+    face: bool = True,
 ) -> Voice:
     """The voice of these workers.
 
@@ -142,6 +145,7 @@ async def open_voice(
         frame_rate: Frames per second.
         style: How it speaks.
         field: Where the client named the speaker.
+        face: Whether frames are wanted.
 
     Raises:
         InvalidInputError: The voice has no such speaker; the text names those that it has.
@@ -161,7 +165,9 @@ async def open_voice(
                 await anext(responses)
             except InvalidInputError as error:
                 raise InvalidInputError(field, error.value, error.expected) from error
-    return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, settings.worker_wait_s, style)
+    wait_s = settings.worker_wait_s
+    whole = face and (await calls.describe_rig(a2bs, wait_s)).whole_clauses
+    return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, wait_s, style, whole)
 
 
 def start_voice(tasks: asyncio.TaskGroup, text: str, voice: Voice, stages: Stages) -> Pipe[Voiced]:
@@ -248,14 +254,13 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
     previous: Sequence[common_pb2.PhonemeTiming] = ()
     mood: Sequence[float] = ()  # at the end of the clause before
     mood_after: Sequence[float] = ()
-    whole_clauses = (await calls.describe_rig(voice.a2bs, voice.wait_s)).whole_clauses
     async for part in voiced:
         if part.begins:
             done_us, pcm = 0, b""
         pcm += part.pcm
         there_us = duration(pcm, voice.sample_rate_hz)
         until_us = there_us if part.ends else max(0, there_us - _AFTER_US) // _CHUNK_US * _CHUNK_US
-        if whole_clauses and not part.ends:
+        if voice.whole_clauses and not part.ends:
             until_us = 0
         phonemes = [shifted(p, start_us) for p in part.clause.phonemes]
         clause = SpokenClause(part.clause.text, start_us, start_us + part.clause.duration_us, phonemes)
@@ -272,7 +277,7 @@ async def add_face(voiced: Pipe[Voiced], spoken: Pipe[Spoken], voice: Voice, sta
                 text=part.clause.text,
                 mood_before=mood,
                 start_us=done_us,
-                end_us=0 if whole_clauses else until_us,
+                end_us=0 if voice.whole_clauses else until_us,
             )
             reply = await calls.animate_phonemes(voice.a2bs, request, voice.wait_s)
             stages.mark("a2bs_first_frames")
