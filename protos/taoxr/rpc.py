@@ -254,9 +254,13 @@ class ErrorInterceptor(WrapInterceptor):
                 log.warning("call refused", method=method, kind=type(error).__name__)
             else:
                 log.exception("call failed", method=method)
-            status = status_of(error)
-            details = ((_DETAILS_KEY, status.SerializeToString()),)
-            await context.abort(status_code(status.code), status.message, details)
+            await _abort(context, error)
+
+
+async def _abort(context: Any, error: Exception) -> None:
+    status = status_of(error)
+    details = ((_DETAILS_KEY, status.SerializeToString()),)
+    await context.abort(status_code(status.code), status.message, details)
 
 
 class TokenInterceptor(WrapInterceptor):
@@ -281,9 +285,8 @@ class TokenInterceptor(WrapInterceptor):
         given = next((str(value) for key, value in metadata if key == "authorization"), "")
         # Constant time, so that the answer's delay says nothing about the token.
         if not hmac.compare_digest(given.encode(), self._expected):
-            await context.abort(
-                grpc.StatusCode.UNAUTHENTICATED, "send 'authorization: Bearer TOKEN' with this server's token"
-            )
+            error = AccessError("send 'authorization: Bearer TOKEN' with this server's token")
+            await _abort(context, error)
         yield
 
 

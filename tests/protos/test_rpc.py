@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import grpc
 import grpc.aio
 import pytest
+from google.rpc import error_details_pb2, status_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +106,11 @@ async def test_server_sends_details_and_asks_for_the_token() -> None:
                 with pytest.raises(grpc.aio.AioRpcError) as unauthenticated:
                     await refuse(b"", metadata=metadata)
                 assert unauthenticated.value.code() is grpc.StatusCode.UNAUTHENTICATED
+                trailing = dict(unauthenticated.value.trailing_metadata() or ())
+                status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
+                info = error_details_pb2.ErrorInfo()
+                assert status.details[0].Unpack(info)
+                assert info.reason == "ACCESS"
     finally:
         await server.stop(None)
 

@@ -72,8 +72,8 @@ async def test_how_calls_end_early(runner: GrpcRunner, fake_bridge: MakeBridge) 
             return await asyncio.to_thread(runner.call, what, fakes.bridge, *more, timeout_s=timeout_s)
 
         for token in ("", "wrong"):
-            status, text, *_ = await call("info", token)
-            assert status == "Unauthenticated"
+            status, text, reason, *_ = await call("info", token)
+            assert (status, reason) == ("Unauthenticated", "ACCESS")
             assert "Bearer TOKEN" in text
         assert (await call("info", "the right token, quite long"))[0] == "OK"
     async with fake_bridge() as (_, fakes):
