@@ -6,6 +6,11 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, however slow the machine.
+settings.register_profile("taoxr", deadline=None, derandomize=True)
+settings.load_profile("taoxr")
 
 
 @pytest.fixture(scope="session")
