@@ -65,6 +65,11 @@ def test_only_words_are_spoken(english: bool, data: st.DataObject) -> None:
     assert set(heard) <= set(" ,.!?;:()'\"-").union(*WORDS[english]), heard
 
 
+@pytest.mark.parametrize("english", [True, False])
+def test_every_picture_is_silent(english: bool) -> None:
+    assert [p for p in PICTURES if spoken(f"{p}\n{p}{p}", english, 3) not in ([""], ["", ""])] == []
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(PICTURES), min_size=1, max_size=5), st.sampled_from([True, False]))
 def test_no_picture_makes_a_sound(pictures: list[str], english: bool) -> None:

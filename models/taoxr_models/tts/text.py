@@ -67,6 +67,8 @@ _LETTERS: Final = str.maketrans(
 )
 _KEPT_SYMBOLS: Final = "£€¥"
 _READ_PICTURES: Final = "°№"
+# By their category a letter and a mark: the sign of an information desk, and the frame of a key.
+_OTHER_PICTURES: Final = "\u2139\u20e3"
 _VARIANTS: Final = ("\ufe00", "\ufe0f")  # the first and last mark that chooses how a character is drawn
 
 
@@ -115,7 +117,7 @@ def _without_marks(text: str, link: str) -> str:
 
 
 def _is_picture(c: str) -> bool:
-    return (unicodedata.category(c) == "So" and c not in _READ_PICTURES) or c == "\u20e3"
+    return (unicodedata.category(c) == "So" and c not in _READ_PICTURES) or c in _OTHER_PICTURES
 
 
 def _letter(c: str) -> str:
