@@ -12,10 +12,11 @@ from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls, validation
 from taoxr_bridge.motion import body_of_text
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import open_voice, start_speech
+from taoxr_bridge.speech import start_speech
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
+from taoxr_bridge.voice import open_voice
 
 
 class AnimationService(animation_pb2_grpc.AnimationServiceServicer):

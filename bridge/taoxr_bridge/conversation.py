@@ -18,10 +18,11 @@ from taoxr_bridge.metrics import Metrics
 from taoxr_bridge.motion import body_of_text
 from taoxr_bridge.session import Session
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import Style, Voice, chunks_of, open_voice, start_speech
+from taoxr_bridge.speech import chunks_of, start_speech
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
+from taoxr_bridge.voice import Style, Voice, open_voice
 
 # A rough guess at how long somebody else's conversation goes on.
 _RETRY_S: Final = 5.0

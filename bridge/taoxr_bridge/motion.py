@@ -14,7 +14,8 @@ from taoxr.v1 import conversation_pb2 as pb
 from taoxr.worker.v1 import motion_pb2
 from taoxr.worker.v1.motion_pb2_grpc import MotionServiceStub
 from taoxr_bridge import calls
-from taoxr_bridge.speech import Voice, duration, shifted
+from taoxr_bridge.speech import duration, shifted
+from taoxr_bridge.voice import Voice
 from taoxr_bridge.worker import Worker
 
 _Activity: TypeAlias = motion_pb2.Advance.Activity.ValueType

@@ -5,7 +5,7 @@ import time
 from taoxr.v1 import common_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import Voice
+from taoxr_bridge.voice import Voice
 
 
 def opening(

@@ -20,10 +20,10 @@ from taoxr_bridge.outbox import Outbox
 from taoxr_bridge.requests import Requests
 from taoxr_bridge.resume import Keeper, Origin
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import Voice
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
 from taoxr_bridge.turn_taking import TurnTaking
+from taoxr_bridge.voice import Voice
 
 _OUTBOX: Final = 64
 _Send: TypeAlias = Callable[[pb.ConverseResponse], Awaitable[None]]

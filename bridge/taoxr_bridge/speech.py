@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from taoxr.errors import InvalidInputError, UnavailableError
+from taoxr.errors import UnavailableError
 from taoxr.v1 import common_pb2
 from taoxr.v1.conversation_pb2 import MediaChunk
 from taoxr.worker.v1 import a2bs_pb2, tts_pb2
@@ -19,14 +19,12 @@ from taoxr_bridge.clauses import Chunker
 from taoxr_bridge.code_blocks import CodeBlocks
 from taoxr_bridge.history import SpokenClause
 from taoxr_bridge.pipe import Pipe
-from taoxr_bridge.settings import Settings
 from taoxr_bridge.stages import Stages
-from taoxr_bridge.worker import Worker
+from taoxr_bridge.voice import STEPS_PER_SECOND, Voice
 
 # Clauses are padded to whole steps of 20 ms, so that every time on the media clock is a whole number
 # of microseconds and of samples at the usual rates, and nothing ever needs rounding.
 _STEP_US: Final = 20_000
-_STEPS_PER_SECOND: Final = 50
 _CHUNK_US: Final = 8 * _STEP_US
 _BYTES: Final = 2
 # Silence left at the end of a clause that was cut in the middle of a sentence.
@@ -36,46 +34,6 @@ _BEFORE_US: Final = 50 * _STEP_US
 _AFTER_US: Final = 5 * _STEP_US
 # Enough for coarticulation to cross the join of two clauses.
 _PREVIOUS_PHONEMES: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a voice speaks.
-
-    Attributes:
-        speed: Speaking rate; 0 is the voice's own.
-        seed: Varies intonation and rhythm.
-        speaker: Name or number, of a voice that has several; empty is the first.
-    """
-
-    speed: float = 0.0
-    seed: int = 0
-    speaker: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """Who speaks, and how.
-
-    Attributes:
-        tts: Worker that speaks.
-        a2bs: Worker that makes the frames.
-        sample_rate_hz: Rate of the audio.
-        frame_rate: Frames per second.
-        pause_ms: Silence after a sentence.
-        wait_s: How long to wait for a worker that restarts.
-        style: How it speaks.
-        whole_clauses: The face hears the voice itself, and takes a clause only as a whole.
-    """
-
-    tts: Worker
-    a2bs: Worker
-    sample_rate_hz: int
-    frame_rate: float
-    pause_ms: int
-    wait_s: float
-    style: Style
-    whole_clauses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,50 +82,6 @@ class Spoken:
     begins: bool
     ends: bool
     speed: float
-
-
-async def open_voice(
-    tts: Worker,
-    a2bs: Worker,
-    settings: Settings,
-    *,
-    frame_rate: float = 0.0,
-    style: Style = Style(),
-    field: str = "speaker",
-    face: bool = True,
-) -> Voice:
-    """The voice of these workers.
-
-    Args:
-        tts: Worker that speaks.
-        a2bs: Worker that makes the frames.
-        settings: Of the bridge.
-        frame_rate: Frames per second.
-        style: How it speaks.
-        field: Where the client named the speaker.
-        face: Whether frames are wanted.
-
-    Raises:
-        InvalidInputError: The voice has no such speaker; the text names those that it has.
-        UnavailableError: The tts worker is down, or speaks at a rate that the media clock cannot hold.
-    """
-    async with calls.calling(tts, settings.worker_wait_s):
-        rate = (await tts.status()).sample_rate_hz
-    if rate <= 0 or rate % _STEPS_PER_SECOND:
-        raise UnavailableError(
-            f"the tts worker speaks at {rate} Hz, expected a multiple of {_STEPS_PER_SECOND} Hz"
-        )
-    if style.speaker:
-        # Nothing to say: only to be told now, not at the first clause, that there is no such speaker.
-        request = tts_pb2.SynthesizeRequest(speaker=style.speaker)
-        async with aclosing(calls.synthesize(tts, request, settings.worker_wait_s)) as responses:
-            try:
-                await anext(responses)
-            except InvalidInputError as error:
-                raise InvalidInputError(field, error.value, error.expected) from error
-    wait_s = settings.worker_wait_s
-    whole = face and (await calls.describe_rig(a2bs, wait_s)).whole_clauses
-    return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, wait_s, style, whole)
 
 
 def start_voice(tasks: asyncio.TaskGroup, text: str, voice: Voice, stages: Stages) -> Pipe[Voiced]:
@@ -362,7 +276,7 @@ def _planned(
     elif not ending.isalnum() and ending not in ",;:":
         pause = sample_rate_hz * pause_ms // 1000
     samples = round(last.end_us * sample_rate_hz / 1_000_000)
-    steps = -(-(samples + pause) // (sample_rate_hz // _STEPS_PER_SECOND))
+    steps = -(-(samples + pause) // (sample_rate_hz // STEPS_PER_SECOND))
     end_us = steps * _STEP_US
     if end_us > last.end_us:
         phonemes.append(common_pb2.PhonemeTiming(symbol="_", start_us=last.end_us, end_us=end_us))
@@ -374,7 +288,7 @@ def _chunk_size(sample_rate_hz: int) -> int:
 
 
 def _step_size(sample_rate_hz: int) -> int:
-    return sample_rate_hz // _STEPS_PER_SECOND * _BYTES
+    return sample_rate_hz // STEPS_PER_SECOND * _BYTES
 
 
 def _cut_out(pcm: bytes, start_us: int, end_us: int, sample_rate_hz: int) -> bytes:

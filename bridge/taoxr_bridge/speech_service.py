@@ -14,10 +14,11 @@ from taoxr_bridge import calls, validation
 from taoxr_bridge.listening import transcript_of
 from taoxr_bridge.pipe import Pipe
 from taoxr_bridge.settings import Settings
-from taoxr_bridge.speech import Style, duration, open_voice, pieces, shifted, start_voice
+from taoxr_bridge.speech import duration, pieces, shifted, start_voice
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.supervisor import Supervisor
 from taoxr_bridge.tasks import nursery
+from taoxr_bridge.voice import Style, open_voice
 
 _QUEUE: Final = 4
 _MAX_SILENCE_MS: Final = 5000

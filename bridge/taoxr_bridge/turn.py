@@ -18,11 +18,12 @@ from taoxr_bridge.clauses import Chunker
 from taoxr_bridge.history import History, SpokenClause, heard_text
 from taoxr_bridge.pacing import Pacer
 from taoxr_bridge.pipe import Pipe
-from taoxr_bridge.speech import Spoken, Voice, Voiced, add_face, add_voice, chunks_of, duration
+from taoxr_bridge.speech import Spoken, Voiced, add_face, add_voice, chunks_of, duration
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.tasks import nursery
 from taoxr_bridge.thought import Rest, Thinks, Thought
 from taoxr_bridge.tools import MOST_CALLS, Emit, Toolbox
+from taoxr_bridge.voice import Voice
 from taoxr_bridge.worker import Worker
 
 # The language model may run ahead of the voice by this many clauses.

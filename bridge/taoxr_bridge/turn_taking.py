@@ -20,10 +20,10 @@ from taoxr_bridge.mind import Mind
 from taoxr_bridge.outbox import Outbox
 from taoxr_bridge.pacing import Pacer
 from taoxr_bridge.resume import Keeper, Origin
-from taoxr_bridge.speech import Voice
 from taoxr_bridge.stages import Stages
 from taoxr_bridge.thought import Rest, Thinks
 from taoxr_bridge.turn import Turn
+from taoxr_bridge.voice import Voice
 
 
 @dataclass(slots=True)

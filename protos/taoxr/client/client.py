@@ -1,7 +1,6 @@
 """The Python client of the bridge."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +10,13 @@ import numpy as np
 from grpc import aio
 from numpy.typing import NDArray
 
-from taoxr.client import avatars, events, from_proto, speech
+from taoxr.client import animation, avatars, events, from_proto, speech
 from taoxr.client.avatars import Avatar, AvatarRig
 from taoxr.client.body import (
     NO_BODY,
     TRACK_TO_PROTO,
-    Bones,
     Track,
-    bones_from_proto,
-    cues_from_proto,
     joined,
-    track_from_proto,
 )
 from taoxr.client.channel import open_channel
 from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
@@ -29,7 +24,7 @@ from taoxr.client.conversation import Conversation, ConversationOptions
 from taoxr.client.resume import resumed
 from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
-from taoxr.v1 import animation_pb2, body_pb2, common_pb2, speech_pb2
+from taoxr.v1 import animation_pb2, speech_pb2
 from taoxr.v1 import conversation_pb2 as pb
 from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
 from taoxr.v1.conversation_pb2_grpc import ConversationServiceStub
@@ -222,39 +217,7 @@ class Client:
             frame_rate: Frames per second; 0 is the default of 30.
             on_progress: Called with the time in microseconds up to which there are frames.
         """
-        data = pcm.astype("<i2", copy=False).tobytes()
-        config = animation_pb2.AnimateAudioConfig(
-            audio=common_pb2.AudioFormat(sample_rate_hz=sample_rate_hz), frame_rate=frame_rate
-        )
-
-        accepted = asyncio.Event()
-
-        async def requests() -> AsyncIterator[animation_pb2.AnimateAudioRequest]:
-            yield animation_pb2.AnimateAudioRequest(config=config)
-            # A write that races with a refusal would hide the server's status behind gRPC's own error.
-            await accepted.wait()
-            for start in range(0, len(data), _AUDIO_BYTES):
-                yield animation_pb2.AnimateAudioRequest(pcm=data[start : start + _AUDIO_BYTES])
-
-        rig: events.Rig | None = None
-        frames: list[common_pb2.Frame] = []
-        call = self._animation.AnimateAudio(requests())
-        try:
-            async for response in call:
-                if response.WhichOneof("payload") == "started":
-                    rig = from_proto.rig_from_proto(response.started)
-                    accepted.set()
-                else:
-                    frames.extend(response.frames.frames)
-                    if on_progress is not None and frames:
-                        on_progress(frames[-1].time_us)
-        except aio.AioRpcError as error:
-            raise error_of(error) from error
-        finally:
-            call.cancel()
-        if rig is None:
-            raise UnavailableError("the server ended without an answer; look at its log")
-        return FaceTrack(rig, *from_proto.frames_from_proto(frames, len(rig.names)))
+        return await animation.animate_audio(self._channel, pcm, sample_rate_hz, frame_rate, on_progress)
 
     async def animate_text(
         self, text: str, *, frame_rate: float = 0.0, tracks: frozenset[Track] = frozenset()
@@ -266,39 +229,9 @@ class Client:
             frame_rate: Frames per second; 0 is the default of 30.
             tracks: What is wanted beside the face.
         """
-        rig: events.Rig | None = None
-        bones: Bones | None = None
-        rest: Sequence[body_pb2.BodyFrame] = ()
-        clauses: list[animation_pb2.AnimatedClause] = []
         wanted = [TRACK_TO_PROTO[track] for track in sorted(tracks)]
         request = animation_pb2.AnimateTextRequest(text=text, frame_rate=frame_rate, tracks=wanted)
-        call = self._animation.AnimateText(request)
-        try:
-            async for response in call:
-                match response.WhichOneof("payload"):
-                    case "started":
-                        rig = from_proto.rig_from_proto(response.started)
-                    case "body":
-                        bones = bones_from_proto(response.body)
-                    case "motion":
-                        rest = response.motion.body
-                    case _:
-                        clauses.append(response.clause)
-        except aio.AioRpcError as error:
-            raise error_of(error) from error
-        finally:
-            call.cancel()
-        if rig is None:
-            raise UnavailableError("the server ended without an answer; look at its log")
-        frames = [frame for clause in clauses for frame in clause.frames]
-        return AnimatedText(
-            FaceTrack(rig, *from_proto.frames_from_proto(frames, len(rig.names))),
-            tuple(from_proto.phoneme_from_proto(p) for clause in clauses for p in clause.phonemes),
-            max((clause.end_us for clause in clauses), default=0),
-            bones,
-            track_from_proto([*(frame for clause in clauses for frame in clause.body), *rest]),
-            tuple(cue for clause in clauses for cue in cues_from_proto(clause.cues)),
-        )
+        return await animation.animate_text(self._channel, request)
 
     async def synthesize(
         self, text: str, *, speed: float = 0.0, seed: int = 0, speaker: str = ""
