@@ -106,8 +106,8 @@ def status_of(error: Exception) -> status_pb2.Status:
 def error_of(error: grpc.RpcError) -> TaoxrError:
     """The exception that a failed call stands for: the inverse of `status_of`.
 
-    A status without our details (gRPC's own, such as UNAVAILABLE when nobody listens) becomes
-    `ConnectionLostError`, `UnavailableError` or `TaoxrError` by its code.
+    A status without our details (gRPC's own, such as UNAVAILABLE when nobody listens, or INTERNAL when a
+    connection breaks off) becomes `ConnectionLostError`, `UnavailableError` or `TaoxrError` by its code.
     """
     call = cast(grpc.aio.AioRpcError, error)  # the synchronous errors have the same accessors
     code, text = call.code(), call.details() or ""
@@ -117,7 +117,7 @@ def error_of(error: grpc.RpcError) -> TaoxrError:
         known = from_status(status_pb2.Status.FromString(details[_DETAILS_KEY]))
         if known is not None:
             return known
-    if code is grpc.StatusCode.UNAVAILABLE:
+    if code is not grpc.StatusCode.CANCELLED and connection_lost(error):
         return ConnectionLostError(text)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return UnavailableError(text)

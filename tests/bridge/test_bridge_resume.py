@@ -227,13 +227,14 @@ async def test_talking_in_the_terminal_goes_on_after_the_bridge_was_killed(bridg
     )
     assert talking.stdin
     assert talking.stdout
+    assert talking.stderr
     talking.stdin.write(b"one\n")
     assert await talking.stdout.readline() == b"You said one.\n"
     # Killed at rest: the next line finds nobody, waits, and is asked again.
     await bridge.end(signal.SIGKILL)
     talking.stdin.write(b"two\n")
     await bridge.start(target.rpartition(":")[2])
-    assert await talking.stdout.readline() == b"You said two.\n"
+    assert await talking.stdout.readline() == b"You said two.\n", await talking.stderr.read()
     assert told(fakes) == ["one", "You said one.", "two"]
     # Stopped in an answer: what was not heard to its end is told.
     fakes.llm.answer = lambda prompt: LONG

@@ -19,7 +19,7 @@ from taoxr_runtime.render import gl
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 
-Device = Literal["auto", "cpu", "gpu"]
+Device = Literal["auto", "cpu", "keyframes", "gpu"]
 
 # Weight of the newest measurement of how long an update takes.
 _NEWEST: Final = 0.1
@@ -55,7 +55,8 @@ class Actor:
         scene: The avatar.
         person: Who it is.
         seed: Of the idle motion.
-        device: "auto" asks the OpenGL context that is current at the first `update`.
+        device: Where it is updated; "keyframes" is a CPU beside a fast display. "auto" asks the OpenGL
+            context that is current at the first `update`: "cpu" on a software driver, else "gpu".
         beside: Splats that do not change, given to the GPU with the avatar's (and to nobody else).
 
     Raises:
@@ -135,7 +136,7 @@ class Actor:
             self._device = "cpu" if gl.is_software() else "gpu"
         if self._device == "gpu":
             return self._update_on_gpu(camera_in_model, ahead_us)
-        if not gl.is_software():
+        if self._device == "keyframes":
             return self._interpolate(camera_in_model, ahead_us)
         if self._splats is None:
             self._start(camera_in_model, ahead_us)
