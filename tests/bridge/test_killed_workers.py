@@ -154,13 +154,15 @@ async def kill_in_mid_turn(client: Client, role: str, question: NDArray[np.int16
         killing = tasks.create_task(kill())
         told: float | None = None
         if role == "ear":
-            tasks.create_task(speak(conversation, question, pace=1.0))
+            speaking = tasks.create_task(speak(conversation, question, pace=1.0))
             async for event in played(conversation):
                 if isinstance(event, Notice) and "the ear worker" in str(event.error):
                     break
             assert isinstance(event, Notice), "the loss of the ear is always told"
             await killing
             told = time.monotonic() - killed
+            # What is said next is said by the same mouth.
+            await speaking
         else:
             events: list[Event] = []
             await conversation.send_text(QUESTION)
