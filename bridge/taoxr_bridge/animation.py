@@ -7,7 +7,6 @@ from typing import Any
 from taoxr.errors import InvalidInputError
 from taoxr.v1 import animation_pb2 as pb
 from taoxr.v1 import animation_pb2_grpc
-from taoxr.v1.conversation_pb2 import SessionStarted
 from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls, validation
 from taoxr_bridge.motion import body_of_text
@@ -57,15 +56,15 @@ class AnimationService(animation_pb2_grpc.AnimationServiceServicer):
         validation.check_text("text", request.text)
         frame_rate = validation.frame_rate("frame_rate", request.frame_rate)
         validation.check_tracks("tracks", request.tracks)
-        voice = await open_voice(self._tts, self._a2bs, self._settings, frame_rate=frame_rate)
-        rig = (await calls.describe_rig(self._a2bs, self._wait_s)).rig
-        rig.frame_rate = frame_rate
+        face = await calls.describe_rig(self._a2bs, self._wait_s)
+        face.rig.frame_rate = frame_rate
+        voice = await open_voice(
+            self._tts, self._a2bs, self._settings, frame_rate=frame_rate, whole_clauses=face.whole_clauses
+        )
         async with body_of_text(self._motion, request.tracks, voice) as body:
-            started = SessionStarted()
-            body.describe(started)
-            await context.write(pb.AnimateTextResponse(started=rig))
-            if started.HasField("body"):
-                await context.write(pb.AnimateTextResponse(body=started.body))
+            await context.write(pb.AnimateTextResponse(started=face.rig))
+            if body.description is not None:
+                await context.write(pb.AnimateTextResponse(body=body.description))
             clause = pb.AnimatedClause()
             async with nursery() as tasks:
                 async for part in start_speech(tasks, request.text, voice, Stages(time.monotonic())):

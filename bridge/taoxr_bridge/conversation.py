@@ -12,6 +12,7 @@ from taoxr import __version__
 from taoxr.errors import BusyError, InvalidInputError, NotFoundError, UnavailableError
 from taoxr.v1 import common_pb2, conversation_pb2_grpc
 from taoxr.v1 import conversation_pb2 as pb
+from taoxr.worker.v1 import a2bs_pb2
 from taoxr_bridge import calls, resume, validation
 from taoxr_bridge.journal import Journal
 from taoxr_bridge.metrics import Metrics
@@ -67,19 +68,19 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
     ) -> None:
         """Runs one conversation."""
         config = await _first_config(request_iterator)
-        rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
-        validation.check_config(config, rig.space)
+        face = await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)
+        validation.check_config(config, face.rig.space)
         if config.resume_token:
             await self._take_over(config.resume_token)
         async with self._place():
             style = Style(config.speed, config.voice_seed, config.speaker)
-            voice = await self._voice("config.", config.frame_rate, style)
+            voice = await self._voice("config.", config.frame_rate, style, face)
             origin = resume.begin(self._journal)
             if token := config.resume_token:
                 origin, config = resume.go_on(token, await resume.find(self._journal, token), config)
             if origin.session_id in self.sessions:
                 raise BusyError("another stream has just resumed this conversation", _RETRY_S)
-            session = Session(origin, config, rig, voice, self._workers, self._settings, self._journal)
+            session = Session(origin, config, face.rig, voice, self._workers, self._settings, self._journal)
             self.sessions[origin.session_id] = session
             try:
                 await session.run(request_iterator, _sender(context, self._metrics))
@@ -105,11 +106,11 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
         validation.check_tracks("tracks", request.tracks)
         validation.check_speed("speed", request.speed)
         style = Style(request.speed, request.seed, request.speaker)
-        voice = await self._voice("", request.frame_rate, style)
-        rig = (await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)).rig
-        rig.frame_rate = voice.frame_rate
+        face = await calls.describe_rig(self._workers["a2bs"], self._settings.worker_wait_s)
+        voice = await self._voice("", request.frame_rate, style, face)
+        face.rig.frame_rate = voice.frame_rate
         audio = common_pb2.AudioFormat(sample_rate_hz=voice.sample_rate_hz)
-        started = pb.SessionStarted(audio_out=audio, rig=rig, tracks=(pb.TRACK_FACE,))
+        started = pb.SessionStarted(audio_out=audio, rig=face.rig, tracks=(pb.TRACK_FACE,))
         async with body_of_text(self._workers["motion"], request.tracks, voice) as body:
             body.describe(started)
             await context.write(pb.SayResponse(started=started))
@@ -158,10 +159,18 @@ class ConversationService(conversation_pb2_grpc.ConversationServiceServicer):
             self._active -= 1
             self._freed.set()
 
-    async def _voice(self, prefix: str, frame_rate: float, style: Style) -> Voice:
-        frame_rate = validation.frame_rate(f"{prefix}frame_rate", frame_rate)
-        tts, a2bs, field = self._workers["tts"], self._workers["a2bs"], f"{prefix}speaker"
-        return await open_voice(tts, a2bs, self._settings, frame_rate=frame_rate, style=style, field=field)
+    async def _voice(
+        self, prefix: str, frame_rate: float, style: Style, face: a2bs_pb2.DescribeRigResponse
+    ) -> Voice:
+        return await open_voice(
+            self._workers["tts"],
+            self._workers["a2bs"],
+            self._settings,
+            frame_rate=validation.frame_rate(f"{prefix}frame_rate", frame_rate),
+            style=style,
+            field=f"{prefix}speaker",
+            whole_clauses=face.whole_clauses,
+        )
 
 
 async def _first_config(requests: AsyncIterator[pb.ConverseRequest]) -> pb.ConversationConfig:

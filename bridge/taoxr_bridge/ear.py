@@ -18,6 +18,8 @@ _QUEUE: Final = 64
 _RETRY_S: Final = 0.5
 # What was said while the worker was away is answered when it is back, unless it was longer ago than that.
 _HELD_US: Final = 10_000_000
+# The avatar may speak on while no audio comes.
+_HELD_REQUESTS: Final = 1000
 # About 100 s of audio in pieces of 20 ms.
 _ARRIVALS: Final = 5000
 
@@ -143,7 +145,7 @@ class Ear:
     def _hold(self, request: ear_pb2.ListenRequest) -> None:
         self._held.append(request)
         self._held_us += duration(request.pcm, self._config.sample_rate_hz)
-        while self._held_us > _HELD_US:
+        while self._held_us > _HELD_US or len(self._held) > _HELD_REQUESTS:
             self._held_us -= duration(self._held.popleft().pcm, self._config.sample_rate_hz)
 
     def _connect(self) -> tuple[int, AsyncIterator[ear_pb2.ListenRequest]]:

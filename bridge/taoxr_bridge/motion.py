@@ -149,11 +149,16 @@ class TextBody:
         self._sample_rate_hz = sample_rate_hz
         self._end_us = 0
 
+    @property
+    def description(self) -> body_pb2.BodyDescription | None:
+        """What the body's frames mean; None without a body."""
+        return self._mover.description if self._mover and pb.TRACK_BODY in self._tracks else None
+
     def describe(self, started: pb.SessionStarted) -> None:
         """Tells what will be sent."""
         started.tracks.extend(sorted(self._tracks))
-        if self._mover is not None and pb.TRACK_BODY in self._tracks:
-            started.body.CopyFrom(self._mover.description)
+        if self.description is not None:
+            started.body.CopyFrom(self.description)
 
     async def dress(self, media: pb.MediaChunk) -> None:
         """Adds the body and the cues of the next chunk."""
@@ -163,7 +168,7 @@ class TextBody:
 
     async def rest(self) -> body_pb2.Motion | None:
         """How it comes to rest after the text; None without a body."""
-        if self._mover is None or pb.TRACK_BODY not in self._tracks:
+        if self._mover is None or self.description is None:
             return None
         span = await self._mover.advance(motion_pb2.Advance.ACTIVITY_IDLE, _REST_US, self._end_us)
         return body_pb2.Motion(activity=body_pb2.Motion.ACTIVITY_IDLE, body=span.frames)

@@ -60,7 +60,7 @@ class SpeechService(speech_pb2_grpc.SpeechServiceServicer):
         validation.check_speed("speed", request.speed)
         style = Style(request.speed, request.seed, request.speaker)
         tts, a2bs = self._workers["tts"], self._workers["a2bs"]
-        voice = await open_voice(tts, a2bs, self._settings, style=style, face=False)
+        voice = await open_voice(tts, a2bs, self._settings, style=style)
         rate = voice.sample_rate_hz
         await context.write(pb.SynthesizeResponse(started=common_pb2.AudioFormat(sample_rate_hz=rate)))
         start_us = 0

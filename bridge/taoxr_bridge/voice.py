@@ -62,7 +62,7 @@ async def open_voice(
     frame_rate: float = 0.0,
     style: Style = Style(),
     field: str = "speaker",
-    face: bool = True,
+    whole_clauses: bool = False,
 ) -> Voice:
     """The voice of these workers.
 
@@ -73,7 +73,7 @@ async def open_voice(
         frame_rate: Frames per second.
         style: How it speaks.
         field: Where the client named the speaker.
-        face: Whether frames are wanted.
+        whole_clauses: See `Voice`.
 
     Raises:
         InvalidInputError: The voice has no such speaker; the text names those that it has.
@@ -93,6 +93,7 @@ async def open_voice(
                 await anext(responses)
             except InvalidInputError as error:
                 raise InvalidInputError(field, error.value, error.expected) from error
-    wait_s = settings.worker_wait_s
-    whole = face and (await calls.describe_rig(a2bs, wait_s)).whole_clauses
-    return Voice(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, wait_s, style, whole)
+    return Voice(
+        *(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, settings.worker_wait_s, style),
+        whole_clauses=whole_clauses,
+    )

@@ -117,6 +117,7 @@ def error_of(error: grpc.RpcError) -> TaoxrError:
         known = from_status(status_pb2.Status.FromString(details[_DETAILS_KEY]))
         if known is not None:
             return known
+    # Who cancels a call knows that it is no loss.
     if code is not grpc.StatusCode.CANCELLED and connection_lost(error):
         return ConnectionLostError(text)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:

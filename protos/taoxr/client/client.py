@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callab
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from grpc import aio
@@ -12,12 +11,7 @@ from numpy.typing import NDArray
 
 from taoxr.client import animation, avatars, events, from_proto, speech
 from taoxr.client.avatars import Avatar, AvatarRig
-from taoxr.client.body import (
-    NO_BODY,
-    TRACK_TO_PROTO,
-    Track,
-    joined,
-)
+from taoxr.client.body import NO_BODY, TRACK_TO_PROTO, Track, joined
 from taoxr.client.channel import open_channel
 from taoxr.client.clips import AnimatedText, FaceTrack, Speech, SpokenText
 from taoxr.client.conversation import Conversation, ConversationOptions
@@ -26,10 +20,7 @@ from taoxr.errors import UnavailableError
 from taoxr.rpc import error_of
 from taoxr.v1 import animation_pb2, speech_pb2
 from taoxr.v1 import conversation_pb2 as pb
-from taoxr.v1.animation_pb2_grpc import AnimationServiceStub
 from taoxr.v1.conversation_pb2_grpc import ConversationServiceStub
-
-_AUDIO_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,6 @@ class Client:
 
     def __init__(self, channel: aio.Channel) -> None:
         self._conversations = ConversationServiceStub(channel)
-        self._animation = AnimationServiceStub(channel)
         self._channel = channel
 
     def converse(self, options: ConversationOptions | None = None) -> Conversation:
