@@ -39,6 +39,11 @@ def test_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_wrong_options(tmp_path: Path) -> None:
-    for arguments in (["--shape", "huge"], ["--shape", "qwen2.5-0.5b", "--gguf", str(tmp_path)]):
+    there, missing = tmp_path / "there.gguf", tmp_path / "missing.gguf"
+    there.touch()
+    for arguments in (["--shape", "huge"], ["--shape", "qwen2.5-0.5b", "--gguf", str(there)]):
         result = CliRunner().invoke(cli_bench.app, arguments)
         assert isinstance(result.exception, InvalidInputError)
+    result = CliRunner().invoke(cli_bench.app, ["--gguf", str(missing)])
+    assert result.exit_code == 2
+    assert "does not exist" in result.output

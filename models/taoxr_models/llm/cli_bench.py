@@ -27,7 +27,9 @@ _BARS: Final = {"prefill_ratio": 0.5, "decode_ratio": 0.833}
     "taoxr bench llm --shape qwen2.5-1.5b  ·  taoxr bench llm --prompt-tokens 1800"
 )
 def llm(
-    gguf: Annotated[Path | None, typer.Option(help="Time this GGUF file, on both engines.")] = None,
+    gguf: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Time this GGUF file, on both engines.")
+    ] = None,
     shape: Annotated[
         str | None, typer.Option(help=f"Time random weights of a shape: {', '.join(SHAPES)}.")
     ] = None,
