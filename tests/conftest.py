@@ -2,11 +2,15 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+# Tests press Ctrl-C, which whatever a shell starts in the background is deaf to, and its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, however slow the machine.
 settings.register_profile("taoxr", deadline=None, derandomize=True)
