@@ -128,7 +128,9 @@ def test_gives_each_eye_its_colours(tmp_path, kind) -> None:
 
 def test_makes_the_default_avatar_as_numpy_does() -> None:
     file = container.read(AVATAR)
-    on_gpu, on_cpu = GlScene(file), Scene(file)
+    on_cpu = Scene(file)
+    on_gpu = GlScene(file, graph=on_cpu.graph)
+    assert on_gpu.graph is on_cpu.graph
     for scene in (on_gpu, on_cpu):
         for name, array in inputs_of(scene, 4).items():
             scene.set(name, array)

@@ -71,6 +71,8 @@ class GlScene:
     Args:
         container: A checked file.
         beside: Splats that do not change, such as the floor; they come after the avatar's.
+        graph: The container's, where it has been built already, such as `Scene.graph`: building one tries out
+            the file's own models. Nodes own scratch memory: whoever shares them does not run meanwhile.
         room: Part of somebody else's pool, see `GlStage`; not with ``beside``.
         halves: Keep learned shapes and harmonics as 16-bit floats, which is what files hold, on the GPU too;
             False unpacks them to 32 bits, to measure what that costs.
@@ -90,11 +92,12 @@ class GlScene:
         container: Container,
         beside: Splats | None = None,
         *,
+        graph: Graph | None = None,
         room: Room | None = None,
         halves: bool = True,
     ) -> None:
         self.container = container
-        self.graph: Graph = build(container)
+        self.graph = build(container) if graph is None else graph
         self._inputs = Inputs(container, self.graph)
         self._beside = beside
         self._owns_pool = room is None

@@ -41,12 +41,13 @@ class GlStage:
             kinds = {node.kind for node in one.what.scene.nodes}
             if "skinning" not in kinds and not np.array_equal(one.model, np.eye(4)):
                 raise InvalidInputError(f"placed[{i}].model", "a move", "the identity: it has no bones")
-        counts = [build(one.what).count for one in placed]
+        graphs = [build(one.what) for one in placed]
+        counts = [graph.count for graph in graphs]
         self.splats = SplatBuffers(sum(counts))
         firsts = np.cumsum([0, *counts[:-1]]).tolist()
         self.scenes = tuple(
-            GlScene(one.what, room=Room(self.splats, first, one.model.astype(np.float64)))
-            for one, first in zip(placed, firsts, strict=True)
+            GlScene(one.what, graph=graph, room=Room(self.splats, first, one.model.astype(np.float64)))
+            for one, graph, first in zip(placed, graphs, firsts, strict=True)
         )
 
     def look_from(self, eyes: NDArray[Any] | None) -> None:
