@@ -12,6 +12,7 @@ import pytest
 
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import OffscreenRenderer, View, look_at, perspective
+from taoxr_runtime.render.renderer import Lists
 from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.gl
@@ -54,6 +55,15 @@ def test_row_zero_is_the_top(renderer: OffscreenRenderer) -> None:
     image = renderer.render(dot(y=0.2), [eye()])[0]
     assert image[:24, :, 3].any()
     assert not image[24:, :, 3].any()
+
+
+@pytest.mark.parametrize("lists", ["cpu", "gpu"])
+def test_pictures_of_more_tiles_than_a_dispatch_takes_in_a_row(lists: Lists) -> None:
+    eyes = [eye(x, 16_384, 544) for x in (-0.03, 0.03)]
+    with OffscreenRenderer(rasterizer="tiles", lists=lists) as opened:
+        for image in opened.render(dot(y=-0.35), eyes):
+            assert image[-100:, :, 3].max() > 250
+            assert not image[:-200].any()
 
 
 def test_views_of_several_sizes_in_one_call(renderer: OffscreenRenderer) -> None:

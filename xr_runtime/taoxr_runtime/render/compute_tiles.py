@@ -97,7 +97,10 @@ class ComputeTiles:
         self._splat_count, self._entries = Count(), Count()
         self._listed: objects.Buffer | None = None
         self._across_down: list[tuple[int, int]] = []
-        self._capacity = _FIRST_CAPACITY
+        # What a shader sees of a buffer, and what the sort can cut up.
+        groups = gl.most_groups() * self._sort.plan.block
+        self._most = min(_MAX_CAPACITY, gl.storage_block_bytes() // 4, groups)
+        self._capacity = min(_FIRST_CAPACITY, self._most)
         self._wanted = objects.Mailbox(1)
         self._counted = -1
         self._known: tuple[object, ...] = ()
@@ -173,7 +176,7 @@ class ComputeTiles:
         objects.bind_storage(4, self._work["footprints"], self._work["ranges"], self._listed)
         program.set_ints("tiles", *self._both_across_down)
         program.use()
-        gl.dispatch(self._tiles(len(canvases)))
+        gl.dispatch(*gl.in_rows(self._tiles(len(canvases))))
         self.mark("blend")
 
     def release(self) -> None:
@@ -257,8 +260,8 @@ class ComputeTiles:
         if wanted is None:
             return False
         entries = wanted[0]
-        if entries > _MAX_CAPACITY:
-            raise InvalidInputError("splats", f"{entries} overlaps with tiles", f"at most {_MAX_CAPACITY}")
+        if entries > self._most:
+            raise InvalidInputError("splats", f"{entries} overlaps with tiles", f"at most {self._most}")
         lacked = entries > self._capacity
-        self._capacity = max(self._capacity, entries + entries // 2)
+        self._capacity = min(max(self._capacity, entries + entries // 2), self._most)
         return lacked

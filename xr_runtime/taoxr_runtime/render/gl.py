@@ -27,6 +27,9 @@ PACKAGES = "libegl1 libopengl0 libgl1-mesa-dri"
 VERSION = (4, 5)
 """Of OpenGL, the least that will do."""
 
+MOST_GROUPS = 65_535
+"""Workgroups of a dispatch in one row that every driver takes."""
+
 _ONCE_EXTENSIONS = {
     f"GL_ARB_{name}" for name in ("compute_shader", "separate_shader_objects", "shader_image_load_store")
 }
@@ -119,8 +122,18 @@ def direct(name: str, result: Any, *types: Any) -> Callable[..., Any]:
         name: Of the function.
         result: Of what it returns, as ctypes has it; None for nothing.
         types: Of its arguments.
+
+    Raises:
+        UnavailableError: Neither driver nor library has it.
     """
-    address = load("OpenGL.platform").PLATFORM.getExtensionProcedure(name.encode())
+    platform = load("OpenGL.platform").PLATFORM
+    address: Any = platform.getExtensionProcedure(name.encode())
+    if not address:
+        # wglGetProcAddress knows nothing of what OpenGL 1.1 had: that the library has.
+        function = getattr(platform.GL, name, None)
+        if function is None:
+            raise UnavailableError(f"the driver has no {name}: update the graphics driver")
+        address = ctypes.cast(function, ctypes.c_void_p).value
     return ctypes.CFUNCTYPE(result, *types)(address)
 
 
@@ -184,12 +197,22 @@ def is_software() -> bool:
     return any(name in about for name in _SOFTWARE)
 
 
-def dispatch(groups: int) -> None:
-    """Run the current compute program; what it writes is there for the next command."""
+def dispatch(groups: int, rows: int = 1) -> None:
+    """Run the current compute program; what it writes is there for the next command.
+
+    Args:
+        groups: Workgroups side by side; no driver has to take more than `MOST_GROUPS`.
+        rows: Of so many workgroups.
+    """
     g = gl()
-    if groups:
-        g.glDispatchCompute(groups, 1, 1)
+    if groups and rows:
+        g.glDispatchCompute(groups, rows, 1)
         g.glMemoryBarrier(g.GL_ALL_BARRIER_BITS)
+
+
+def in_rows(groups: int) -> tuple[int, int]:
+    """Groups and rows of a dispatch of at least so many, for shaders that count through all rows."""
+    return min(groups, MOST_GROUPS), -(-groups // MOST_GROUPS)
 
 
 def has_extensions(*names: str) -> bool:
@@ -212,6 +235,14 @@ def shared_memory() -> int:
 def storage_block_bytes() -> int:
     """Bytes of a storage buffer that a shader can see."""
     return _integer(gl().GL_MAX_SHADER_STORAGE_BLOCK_SIZE)
+
+
+def most_groups() -> int:
+    """Workgroups of a dispatch in one row that this driver takes: llvmpipe no more than it must."""
+    value = ctypes.c_int32()
+    ask = direct("glGetIntegeri_v", None, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
+    ask(int(gl().GL_MAX_COMPUTE_WORK_GROUP_COUNT), 0, ctypes.addressof(value))
+    return value.value
 
 
 def blend_premultiplied() -> None:

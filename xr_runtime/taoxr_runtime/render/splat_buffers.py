@@ -12,13 +12,15 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.splats import Splats
 
+_GROUP: Final = 128
+"""Splats of a workgroup, of whatever takes one invocation for each splat at least."""
 _FOOTPRINT_BYTES: Final = 2 * 32
 """What a splat takes up in the largest buffer: its footprints in two eyes."""
 
 
 def most_splats() -> int:
     """How many splats the current context can draw: 2,097,152 with llvmpipe, whose buffers hold 128 MiB."""
-    return gl.storage_block_bytes() // _FOOTPRINT_BYTES
+    return min(gl.storage_block_bytes() // _FOOTPRINT_BYTES, gl.most_groups() * _GROUP)
 
 
 class SplatBuffers:

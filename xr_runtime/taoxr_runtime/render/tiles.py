@@ -54,7 +54,7 @@ class Tiles:
             self._members.write(members)
             self._starts.bind_storage(6)
             self._members.bind_storage(7)
-            gl.dispatch(across * down)
+            gl.dispatch(across, down)
 
     def release(self) -> None:
         """Delete everything from the GPU."""

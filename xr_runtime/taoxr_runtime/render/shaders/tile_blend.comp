@@ -43,7 +43,8 @@ void blend(uint k, vec2 pixel, inout vec4 sum[ROWS], inout float clearest) {
 }
 
 void main() {
-    uint local = gl_LocalInvocationIndex, entry = gl_WorkGroupID.x;
+    uint local = gl_LocalInvocationIndex, entry = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (entry >= uint(tiles.x * tiles.y + tiles.z * tiles.w)) return;
     bool second = entry >= uint(tiles.x * tiles.y);
     uint tile = second ? entry - uint(tiles.x * tiles.y) : entry;
     uint tiles_across = uint(second ? tiles.z : tiles.x);

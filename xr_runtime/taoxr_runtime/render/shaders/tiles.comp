@@ -26,8 +26,8 @@ const float MIN_ALPHA = 1.0 / 255.0;
 const float OPAQUE = 1.0 / 1024.0;  // what is behind changes no pixel by more than a quarter of a step
 
 void main() {
-    uint tile = gl_WorkGroupID.x;
-    ivec2 first = ivec2(tile % tiles_across, tile / tiles_across) * ivec2(8, ROWS) + ivec2(gl_LocalInvocationID.x, 0);
+    uint tile = gl_WorkGroupID.y * tiles_across + gl_WorkGroupID.x;
+    ivec2 first = ivec2(gl_WorkGroupID.xy) * ivec2(8, ROWS) + ivec2(gl_LocalInvocationID.x, 0);
     vec2 pixel = vec2(first) + 0.5;
     vec4 sum[ROWS];  // premultiplied colour; in w what still shines through
     for (int row = 0; row < ROWS; ++row) sum[row] = vec4(0.0, 0.0, 0.0, 1.0);
