@@ -234,15 +234,17 @@ def test_a_frame_uploads_nothing_per_splat(monkeypatch: pytest.MonkeyPatch) -> N
     canvases = [Canvas(64, 64, "rgba8") for _ in eyes]
     per_frame: list[int] = []
     for rings in (8, 16):
-        scene = GlScene(learned_scene(rings=rings, bones=12))
+        means = np.zeros((100 * rings, 3), np.float32)
+        beside = Splats.isotropic(means, 0.01, 0.5, np.full(3, 0.25, np.float32))
+        scene = GlScene(learned_scene(rings=rings, bones=12), beside)
         with SplatRenderer("tiles", lists="gpu") as renderer:
             for frame in range(4):
                 for name, array in inputs_of(scene, frame).items():
                     scene.set(name, array)
-                scene.look_from(np.array([view.position for view in eyes]) + 1e-3 * frame)
                 with monkeypatch.context() as patch:
                     patch.setattr(Buffer, "write", counted)
                     written.clear()
+                    scene.look_from(np.array([view.position for view in eyes]) + 1e-3 * frame)
                     renderer.draw(scene.update(), eyes, canvases)
                     if frame:
                         assert scene.uploaded <= sum(written)

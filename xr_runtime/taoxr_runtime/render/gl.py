@@ -234,12 +234,12 @@ def shared_memory() -> int:
 
 def storage_block_bytes() -> int:
     """Bytes of a storage buffer that a shader can see."""
-    return _integer(gl().GL_MAX_SHADER_STORAGE_BLOCK_SIZE)
+    return _integer(gl().GL_MAX_SHADER_STORAGE_BLOCK_SIZE) & 0xFFFFFFFF
 
 
 def most_groups() -> int:
     """Workgroups of a dispatch in one row that this driver takes: llvmpipe no more than it must."""
-    value = ctypes.c_int32()
+    value = ctypes.c_uint32()  # a limit of 2^32 − 1 has no other place in 32 bits
     ask = direct("glGetIntegeri_v", None, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
     ask(int(gl().GL_MAX_COMPUTE_WORK_GROUP_COUNT), 0, ctypes.addressof(value))
     return value.value

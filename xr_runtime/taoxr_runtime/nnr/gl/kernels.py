@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr.nodes.base import Node
 from taoxr_runtime.nnr.nodes.binding import Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
@@ -53,7 +54,16 @@ class Base:
         return made
 
     def constant(self, array: NDArray[Any]) -> objects.Buffer:
-        """A buffer that holds an array for good."""
+        """A buffer that holds an array for good.
+
+        Raises:
+            InvalidInputError: The driver's shaders see no more than a part of so large a buffer.
+        """
+        most = gl.storage_block_bytes()
+        if array.nbytes > most:
+            raise InvalidInputError(
+                "scene", f"a table of {array.nbytes} bytes", f"at most {most} with this driver"
+            )
         made = self.buffer()
         made.write(array if array.size else np.zeros(4, array.dtype))
         return made
@@ -97,27 +107,39 @@ class PerEye(Base):
 class OnCpu(Base):
     """A node that its own code runs, on the CPU: constants, `Coefficients`, and a file's own models.
 
-    What it makes is uploaded once per run, at a byte offset in each buffer, unless it is small enough to live
-    on the CPU. A model that takes what is on the GPU waits for it.
+    What it makes is uploaded once per run, unless it lives on the CPU. A model that takes what is on the GPU
+    waits for it.
+
+    Args:
+        node: The node.
+        input_shapes: Shape of each input.
+        read_at: For each input, from which byte of its buffer on it lies.
+        write_at: The same for each output.
     """
 
-    def __init__(self, node: Node, input_shapes: Sequence[tuple[int, ...]], offsets: Sequence[int]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        input_shapes: Sequence[tuple[int, ...]],
+        read_at: Sequence[int],
+        write_at: Sequence[int],
+    ) -> None:
         super().__init__()
         self._node = node
-        self._offsets = offsets
+        self._read_at, self._write_at = read_at, write_at
         self._inputs = [np.zeros(shape, np.float32) for shape in input_shapes]
         self._made = [np.zeros(shape, np.float32) for shape in node.output_shapes]
 
     def run(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
         """See `Kernel.run`."""
-        for value, array in zip(inputs, self._inputs, strict=True):
+        for value, array, offset in zip(inputs, self._inputs, self._read_at, strict=True):
             if isinstance(value, objects.Buffer):
-                value.read(array)
+                value.read(array, offset)
             else:
                 np.copyto(array, value)
         self._node.evaluate(self._inputs, self._made)
         self.uploaded = 0
-        for output, array, offset in zip(outputs, self._made, self._offsets, strict=True):
+        for output, array, offset in zip(outputs, self._made, self._write_at, strict=True):
             if isinstance(output, objects.Buffer):
                 output.write(array, offset)
                 self.uploaded += array.nbytes
@@ -246,12 +268,12 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.uint32]:
 def dispatch(program: objects.Program, count: int) -> None:
     """Runs a program with one invocation for each of what there is."""
     program.use()
-    gl.dispatch(-(-count // _GROUP))
+    gl.dispatch(*gl.in_rows(-(-count // _GROUP)))
 
 
 def as_array(value: Value) -> NDArray[np.float32]:
-    """A value that is small, and therefore on the CPU."""
-    assert isinstance(value, np.ndarray), "an input of the scene, or what a small node made"
+    """A value that is on the CPU."""
+    assert isinstance(value, np.ndarray), "an input of the scene, or a value of few numbers"
     return value
 
 

@@ -23,15 +23,14 @@ from taoxr_runtime.nnr.gl.kernels import (
     Value,
 )
 from taoxr_runtime.nnr.gl.learned import GlDeformer, GlField, GlShColor
-from taoxr_runtime.nnr.gl.slow import Slow
+from taoxr_runtime.nnr.gl.slow import Slow, Span
 from taoxr_runtime.nnr.graph import ORDER, Graph, Step, build
 from taoxr_runtime.nnr.inputs import Inputs
-from taoxr_runtime.nnr.nodes import Node
 from taoxr_runtime.nnr.nodes.base import MAX_INPUT
 from taoxr_runtime.nnr.nodes.binding import Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
 from taoxr_runtime.nnr.nodes.cloud import Cloud
-from taoxr_runtime.nnr.nodes.coefficients import MAX_COEFFICIENTS, Coefficients
+from taoxr_runtime.nnr.nodes.coefficients import Coefficients
 from taoxr_runtime.nnr.nodes.color import Color
 from taoxr_runtime.nnr.nodes.deformer import Deformer
 from taoxr_runtime.nnr.nodes.field import Field
@@ -61,6 +60,10 @@ class Room:
     first: int
     model: NDArray[np.float64]
 
+    def words_before(self, name: str) -> int:
+        """Number of the scene's first word in the buffer that holds a value; 0 in buffers of its own."""
+        return self.first * _RESULTS.get(name, 0)
+
 
 class GlScene:
     """One avatar on the GPU; the context that made it must be current at every call.
@@ -84,6 +87,7 @@ class GlScene:
 
     Raises:
         NnrFormatError: The graph breaks the format.
+        InvalidInputError: The scene is too large for the driver.
         GlError: The driver refuses a shader.
     """
 
@@ -104,7 +108,7 @@ class GlScene:
         if room is None:
             pool = SplatBuffers(self.graph.count + (0 if beside is None else len(beside)))
             room = Room(pool, 0, np.eye(4))
-        self.splats, self._first = room.pool, room.first
+        self.splats, self._room = room.pool, room
         if beside is not None:
             self.splats.place(beside, self.graph.count)
         self._values: dict[str, Value] = {}
@@ -114,13 +118,14 @@ class GlScene:
         for step in self.graph.steps:
             for name in step.outputs:
                 self._values[name] = results.get(name) or self._value(name)
-            kernel = _kernel(step.node, self.graph, step, room, halves)
+            kernel = _kernel(step, self.graph, room, halves)
             if kernel is not None and step.node.rate == "animation":
-                self._steps.append((step, Slow(kernel, [self._values[name] for name in step.outputs])))
+                self._steps.append((step, Slow(kernel, [self._span(name) for name in step.outputs])))
             else:
                 self._steps.append((step, kernel))
         self._dirty = [True] * len(self._steps)
         self._beat = Beat()
+        self._eyes = 1
         self.trace: tuple[str, ...] = ()
         self.uploaded = 0
 
@@ -128,6 +133,11 @@ class GlScene:
     def inputs(self) -> Mapping[str, tuple[int, ...]]:
         """Shape of each input by name."""
         return self._inputs.shapes
+
+    @property
+    def lights_each_eye(self) -> bool:
+        """Whether `look_from` does anything: not where a network of the file's own makes the colours."""
+        return any(isinstance(kernel, PerEye) for _, kernel in self._steps)
 
     def set(self, name: str, array: NDArray[Any]) -> None:
         """Sets an input for the next update; equal values change nothing.
@@ -155,7 +165,7 @@ class GlScene:
             if isinstance(kernel, PerEye) and not _same(kernel.eyes, eyes):
                 kernel.eyes = None if eyes is None else eyes.astype(np.float32)
                 self._dirty[i] = True
-                self._give_room(1 if eyes is None else len(eyes))
+                self._give_room(1 if kernel.eyes is None else len(kernel.eyes))
 
     def update(self, clock: objects.GpuClock | None = None, time_us: int | None = None) -> SplatBuffers:
         """Runs the nodes that depend on changed inputs, in topological order.
@@ -194,7 +204,7 @@ class GlScene:
         if isinstance(held, np.ndarray):
             return held.copy()
         array = np.empty(self.graph.shapes[name], np.float32)
-        held.read(array, 4 * self._first * _RESULTS.get(name, 0))
+        held.read(array, 4 * self._room.words_before(name))
         return array
 
     def release(self) -> None:
@@ -209,6 +219,9 @@ class GlScene:
 
     def _give_room(self, eyes: int) -> None:
         """Room for the colours of so many eyes; those of splats beside the scene are the same for all."""
+        if eyes == self._eyes:
+            return
+        self._eyes = eyes
         colors, count = self.splats.colors, self.splats.count
         colors.reserve(12 * count * eyes)
         self.splats.eye_stride = 3 * count if eyes > 1 else 0
@@ -217,14 +230,18 @@ class GlScene:
                 colors.write(self._beside.colors_srgb, 12 * (eye * count + self.graph.count))
 
     def _value(self, name: str) -> Value:
-        """Where a value lives: what few numbers make up, on the CPU."""
+        """Where a value lives: vectors and rotations on the CPU, as kernels take them."""
         shape = self.graph.shapes[name]
-        if len(shape) == 1 and shape[0] <= MAX_COEFFICIENTS and name != ORDER:
+        if name != ORDER and (len(shape) == 1 or shape[1:] == (4,)):
             return np.zeros(shape, np.float32)
         made = objects.Buffer()
         made.reserve(max(4 * int(np.prod(shape)), 16))
         self._own.append(made)
         return made
+
+    def _span(self, name: str) -> Span:
+        count = int(np.prod(self.graph.shapes[name]))
+        return Span(self._values[name], self._room.words_before(name), count)
 
     def _run(self, i: int, step: Step, kernel: Kernel | Slow | None, begins: bool, amount: float) -> bool:
         """Brings one step's outputs up to date; returns whether the node ran."""
@@ -257,12 +274,17 @@ def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
     return a is b or (a is not None and b is not None and np.array_equal(a, b.astype(np.float32)))
 
 
-def _kernel(node: Node, graph: Graph, step: Step, room: Room, halves: bool) -> Kernel | None:
+def _kernel(step: Step, graph: Graph, room: Room, halves: bool) -> Kernel | None:
     """The node's kernel; None for the sort, which is the renderer's."""
+    node = step.node
     match node:
         case Constants() | Cloud() | Coefficients() | Model():
-            offsets = [4 * room.first * _RESULTS.get(name, 0) for name in step.outputs]
-            return OnCpu(node, [graph.shapes[name] for name in step.inputs], offsets)
+            shapes = [graph.shapes[name] for name in step.inputs]
+            read_at = [4 * room.words_before(name) for name in step.inputs]
+            # At the animation's rate it makes them in buffers of their own, see `Slow`.
+            here = node.rate == "display"
+            write_at = [4 * room.words_before(name) if here else 0 for name in step.outputs]
+            return OnCpu(node, shapes, read_at, write_at)
         case Field():
             return GlField(node)
         case Deformer():

@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from taoxr_runtime.nnr.gl.kernels import Base, Kernel, Value, as_array, as_buffer, dispatch
+from taoxr_runtime.nnr.nodes.base import F32
 from taoxr_runtime.render import objects
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where other nodes read what a node makes.
+
+    Attributes:
+        value: It, or a buffer of which it is a part.
+        first: Number of its first word there.
+        count: Number of its words.
+    """
+
+    value: Value
+    first: int
+    count: int
 
 
 class Slow(Base):
     """Holds the last two results of a node; `show` puts a mix of them where the other nodes read.
 
     Args:
-        kernel: The node.
+        kernel: The node; writes each result from the start of its buffer on.
         outputs: Where the other nodes read.
     """
 
-    def __init__(self, kernel: Kernel, outputs: Sequence[Value]) -> None:
+    def __init__(self, kernel: Kernel, outputs: Sequence[Span]) -> None:
         super().__init__()
         self.kernel = kernel
         self.moving = False
         """Whether the two results differ."""
         self._outputs = outputs
         self._empty = True
-        self._before = [self._like(value) for value in outputs]
-        self._after = [self._like(value) for value in outputs]
+        self._before = [self._room(span) for span in outputs]
+        self._after = [self._room(span) for span in outputs]
         self._program = self.program("nnr_mix.comp")
 
     def run(self, inputs: Sequence[Value]) -> int:
@@ -44,15 +61,15 @@ class Slow(Base):
 
     def show(self, amount: float) -> None:
         """Mixes the older result (0) and the newest (1); at 1 it stays there."""
-        for before, after, shown in zip(self._before, self._after, self._outputs, strict=True):
-            if isinstance(shown, np.ndarray):
-                old, new = as_array(before), as_array(after)
-                np.copyto(shown, old + (new - old) * np.float32(amount) if amount < 1 else new)
+        for before, after, span in zip(self._before, self._after, self._outputs, strict=True):
+            if isinstance(span.value, np.ndarray):
+                np.copyto(span.value, _between(as_array(before), as_array(after), amount))
             else:
-                objects.bind_storage(0, as_buffer(before), as_buffer(after), shown)
-                self._program.set_uint("count", shown.size // 4)
+                objects.bind_storage(0, as_buffer(before), as_buffer(after), span.value)
+                self._program.set_uint("first", span.first)
+                self._program.set_uint("count", span.count)
                 self._program.set("amount", amount)
-                dispatch(self._program, shown.size // 4)
+                dispatch(self._program, span.count)
         self.moving = amount < 1
 
     def release(self) -> None:
@@ -60,10 +77,18 @@ class Slow(Base):
         super().release()
         self.kernel.release()
 
-    def _like(self, value: Value) -> Value:
-        if isinstance(value, np.ndarray):
-            return np.zeros_like(value)
+    def _room(self, span: Span) -> Value:
+        if isinstance(span.value, np.ndarray):
+            return np.zeros_like(span.value)
         made = self.buffer()
-        made.reserve(value.size)
-        made.clear()
+        made.reserve(max(4 * span.count, 16))
         return made
+
+
+def _between(old: F32, new: F32, amount: float) -> F32:
+    """A mix of two results; rows of four are rotations, which go the shorter way."""
+    if amount >= 1:
+        return new
+    if new.ndim == 2:
+        new = np.where((old * new).sum(1, keepdims=True) < 0, -new, new).astype(np.float32, copy=False)
+    return old + (new - old) * np.float32(amount)

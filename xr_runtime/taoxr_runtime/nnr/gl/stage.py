@@ -51,7 +51,13 @@ class GlStage:
         )
 
     def look_from(self, eyes: NDArray[Any] | None) -> None:
-        """As `GlScene.look_from`, in world coordinates."""
+        """As `GlScene.look_from`, in world coordinates.
+
+        Raises:
+            InvalidInputError: As there; or one of the scenes has one set of colours for all eyes.
+        """
+        if eyes is not None and not all(scene.lights_each_eye for scene in self.scenes):
+            raise InvalidInputError("eyes", list(eyes.shape), "None: a network makes the colours of a scene")
         for scene in self.scenes:
             scene.look_from(eyes)
 
