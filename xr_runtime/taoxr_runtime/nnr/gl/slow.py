@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.gl.kernels import Base, Kernel, Value, as_array, as_buffer, dispatch
 from taoxr_runtime.nnr.nodes.base import F32
@@ -85,10 +87,10 @@ class Slow(Base):
         return made
 
 
-def _between(old: F32, new: F32, amount: float) -> F32:
+def _between(old: F32, new: F32, amount: float) -> NDArray[Any]:
     """A mix of two results; rows of four are rotations, which go the shorter way."""
     if amount >= 1:
         return new
     if new.ndim == 2:
-        new = np.where((old * new).sum(1, keepdims=True) < 0, -new, new).astype(np.float32, copy=False)
+        new = np.where((old * new).sum(1, keepdims=True) < 0, -new, new)
     return old + (new - old) * np.float32(amount)
