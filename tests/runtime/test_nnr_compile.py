@@ -123,6 +123,17 @@ def test_the_command_compiles_a_folder(tmp_path: Path) -> None:
     assert isinstance(CliRunner().invoke(app, arguments).exception, InvalidInputError)
 
 
+def test_without_measuring_it_makes_one_file_and_checks_its_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    write = container.to_bytes
+    monkeypatch.setattr(container, "to_bytes", lambda *a: made.append(1) or write(*a))
+    scene, tensors = with_model()
+    scene["nodes"][-1]["inputs"] = ["means", "nothing"]
+    with pytest.raises(NnrFormatError, match="nothing before this node makes 'nothing'"):
+        compile_scene(scene, tensors, {MODEL: network()}, measure=False)
+    assert made == [1]
+
+
 def test_modules_must_match_the_model_nodes() -> None:
     with pytest.raises(InvalidInputError, match=r"one for each model node: \[2\]"):
         compile_scene(*with_model())

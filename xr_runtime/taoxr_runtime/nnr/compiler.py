@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from taoxr.engine import Session
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime.nnr import container
-from taoxr_runtime.nnr.graph import Graph
+from taoxr_runtime.nnr.graph import Graph, build
 from taoxr_runtime.nnr.mnn import MnnKernel, converted, has_twin
 from taoxr_runtime.nnr.scene import Scene
 from taoxr_runtime.nnr.schema import Precision
@@ -112,14 +112,18 @@ def compile_scene(
     onnx = {i: _as_onnx(module, document["nodes"][i], shapes) for i, module in given.items()}
     for i in onnx:
         document["nodes"][i]["model"] = f"models/node{i}.mnn"
-    plain = container.to_bytes(document, tensors, _models(document, onnx, "fp32"))
-    errors = _errors(Scene(container.from_bytes(plain)), onnx, seed) if measure else []
+    plain: bytes | None = None
+    errors: list[NodeError] = []
+    if measure:
+        plain = container.to_bytes(document, tensors, _models(document, onnx, "fp32"))
+        errors = _errors(Scene(container.from_bytes(plain)), onnx, seed)
     for i, node in enumerate(document["nodes"]):
         worst = max((e.relative for e in errors if e.node == i and e.precision == precision), default=0.0)
         if precision != "fp32" and (i in onnx or has_twin(str(node.get("kind")))) and worst <= tolerance:
             node.setdefault("precision", precision)
     data = container.to_bytes(document, tensors, _models(document, onnx))
-    container.from_bytes(data)
+    if data != plain:
+        build(container.from_bytes(data))
     return Compiled(data, tuple(errors))
 
 
