@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from taoxr_runtime.splats import Splats
+from taoxr_runtime.splats import Splats, upper
 
 BALL = (0.05, 1.5, 0.1)
 
@@ -16,7 +16,7 @@ def person(count: int = 1200) -> Splats:
     sigmas = rng.uniform(0.008, 0.04, (count, 3))
     turns, _ = np.linalg.qr(rng.normal(0, 1, (count, 3, 3)))
     full = turns @ (sigmas[:, :, None] ** 2 * turns.transpose(0, 2, 1))
-    covariances = full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    covariances = upper(full)
     colors = rng.uniform(0.15, 1.0, (count, 3))
     opacities = rng.uniform(0.2, 1.0, count)
     arrays = (means, covariances, opacities, colors)

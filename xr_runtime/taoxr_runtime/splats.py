@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
 
+TFloat = TypeVar("TFloat", np.float32, np.float64)
+
+UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+"""Rows and columns of what is stored of a covariance."""
+_ROWS, _COLUMNS = zip(*UPPER, strict=True)
+_FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 _FIELDS = {"means": 3, "covariances": 6, "opacities": 0, "colors_srgb": 3}
 
 
@@ -84,3 +91,13 @@ class Splats:
             np.full((count,), opacity, dtype=np.float32),
             np.broadcast_to(color_srgb, (count, 3)).astype(np.float32),
         )
+
+
+def upper(matrices: NDArray[TFloat]) -> NDArray[TFloat]:
+    """Symmetric matrices [N, 3, 3] as `Splats` store them, [N, 6]."""
+    return np.ascontiguousarray(matrices[:, _ROWS, _COLUMNS])
+
+
+def full(covariances: NDArray[TFloat]) -> NDArray[TFloat]:
+    """Covariances [N, 6] as matrices [N, 3, 3]."""
+    return covariances[:, _FULL].reshape(-1, 3, 3)

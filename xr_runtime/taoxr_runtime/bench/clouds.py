@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render.camera import View, look_at, perspective_from_angles
-from taoxr_runtime.splats import Splats
+from taoxr_runtime.splats import Splats, upper
 
 # Two ends (metres), radius, and share of the splats, of the parts of a standing person.
 _PARTS: Final = (
@@ -46,7 +46,7 @@ def person(count: int, seed: int = 7) -> Splats:
         points.append(a + (b - a) * rng.uniform(0, 1, own)[:, None] + radius * normal)
         normals.append(normal)
     n = np.concatenate(normals)
-    across = np.cross(n, [0.2, 0.9, 0.3])
+    across: NDArray[np.float64] = np.cross(n, [0.2, 0.9, 0.3])
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     axes = np.stack([across, np.cross(n, across), n], axis=2)
     sigma = np.exp(rng.normal(np.log(_SIGMA), 0.3, (count, 3)))
@@ -54,7 +54,7 @@ def person(count: int, seed: int = 7) -> Splats:
     world = (axes * sigma[:, None] ** 2) @ axes.transpose(0, 2, 1)
     return Splats(
         np.concatenate(points).astype(np.float32),
-        np.ascontiguousarray(world[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]], np.float32),
+        upper(world).astype(np.float32),
         rng.uniform(0.5, 1.0, count).astype(np.float32),
         rng.uniform(0, 1, (count, 3)).astype(np.float32),
     )

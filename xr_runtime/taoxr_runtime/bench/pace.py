@@ -47,9 +47,8 @@ def bench_pace(pacing: Pacing) -> Figures:
         UnavailableError: No context is current.
     """
     size, period = pacing.size, 1 / pacing.fps
-    plan = autotune.untuned().plan if gl.is_software() else autotune.tuned(gl.describe()).plan
     scene = GlScene(moving_body(size.splats))
-    stage = Stage(ComputeTiles(plan=plan), size.width, size.height)
+    stage = Stage(ComputeTiles(plan=autotune.chosen().plan), size.width, size.height)
     frame = stage.play(scene, moves=True)
     count = max(round(pacing.seconds * pacing.fps), 1)
     took = np.zeros(count)

@@ -129,11 +129,10 @@ def bench_render(size: Size, progress: Callable[[str], None], scaling: bool = Fa
     Raises:
         UnavailableError: No context is current.
     """
-    driver = gl.describe()
-    plan = autotune.untuned().plan if gl.is_software() else autotune.tuned(driver).plan
+    plan = autotune.chosen().plan
     bench = Bench(size, plan)
     figures: Figures = {
-        "driver": driver,
+        "driver": gl.describe(),
         "splats": size.splats,
         "eyes": f"2x{size.width}x{size.height}",
         "sort": f"{plan.digit_bits} bits, {plan.group} invocations of {plan.items} keys",

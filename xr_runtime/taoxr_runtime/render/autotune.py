@@ -48,9 +48,9 @@ class Tuned:
 _MEMORY: Final = TypeAdapter(dict[str, Tuned])
 
 
-def untuned() -> Tuned:
-    """For software drivers, which measurements would keep busy for seconds."""
-    return Tuned("tiles", default_plan())
+def chosen() -> Tuned:
+    """What to draw with in the current context; software drivers are not kept busy with measurements."""
+    return Tuned("tiles", default_plan()) if gl.is_software() else tuned(gl.describe())
 
 
 def tuned(description: str, measure: Callable[[], Tuned] | None = None) -> Tuned:

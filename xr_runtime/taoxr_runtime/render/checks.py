@@ -1,7 +1,7 @@
 """Checks of OpenGL and of the renderer on it, for ``taoxr doctor``."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from taoxr_runtime.splats import Splats
 # As in the parity tests.
 _MIN_PSNR_DB: Final = 40.0
 _SIZE: Final = 64
-_SOFTWARE: Final = ("llvmpipe", "softpipe", "swiftshader")
 # None is needed; they tell what a headset's runtime can do with this driver.
 _NOTABLE: Final = ("GL_EXT_memory_object_fd", "GL_EXT_semaphore_fd", "GL_OVR_multiview2")
 
@@ -48,22 +47,17 @@ def _driver() -> Entry:
     vendor, renderer, version = (
         g.glGetString(name).decode() for name in (g.GL_VENDOR, g.GL_RENDERER, g.GL_VERSION)
     )
-    extensions = {g.glGetStringi(g.GL_EXTENSIONS, i).decode() for i in range(_integer(g.GL_NUM_EXTENSIONS))}
-    notable = ", ".join(name for name in _NOTABLE if name in extensions) or f"without {', '.join(_NOTABLE)}"
+    notable = ", ".join(filter(gl.has_extensions, _NOTABLE)) or f"without {', '.join(_NOTABLE)}"
     found = (
         f"{vendor}: {renderer}, OpenGL {version}; "
-        f"compute groups of {_integer(g.GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS)}, "
-        f"storage buffers of {_integer(g.GL_MAX_SHADER_STORAGE_BLOCK_SIZE) >> 20} MiB; "
-        f"{len(extensions)} extensions, {notable}"
+        f"compute groups of {gl.integer(g.GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS)}, "
+        f"storage buffers of {gl.storage_block_bytes() >> 20} MiB; "
+        f"{gl.integer(g.GL_NUM_EXTENSIONS)} extensions, {notable}"
     )
-    if any(name in renderer.lower() for name in _SOFTWARE):
+    if gl.is_software():
         hint = "software: right for films, slow in a window or headset; install this graphics card's driver"
         return warn("OpenGL", found, hint)
     return ok("OpenGL", found)
-
-
-def _integer(name: Any) -> int:
-    return int(gl.gl().glGetIntegerv(name))
 
 
 def _compare() -> tuple[float, str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render.camera import View
-from taoxr_runtime.splats import Splats
+from taoxr_runtime.splats import Splats, full
 
 LOW_PASS = 0.3
 """Variance in square pixels that the pixel's own extent adds to every footprint."""
@@ -81,8 +81,7 @@ def project(splats: Splats, view: View) -> Projected:
     jacobian[:, 1, 1] = -fy / depth
     jacobian[:, 1, 2] = -fy / depth * np.clip(tan_y, down - margin_y, up + margin_y)
 
-    triangle = splats.covariances[index].astype(np.float64)
-    world = triangle[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+    world = full(splats.covariances[index].astype(np.float64))
     to_pixels = jacobian @ rotation
     footprint = to_pixels @ world @ to_pixels.transpose(0, 2, 1)
     a, b, c = footprint[:, 0, 0], footprint[:, 0, 1], footprint[:, 1, 1]

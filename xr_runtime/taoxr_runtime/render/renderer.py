@@ -67,7 +67,7 @@ class SplatRenderer:
         self._profile, self._marked = profile, 0.0
         self.description = gl.describe()
         self._software = gl.is_software()
-        tuned = autotune.untuned() if self._software else autotune.tuned(self.description)
+        tuned = autotune.chosen()
         self.rasterizer: Rasterizer = tuned.rasterizer if rasterizer == "auto" else rasterizer
         self._buffers = SplatBuffers()
         self._pipeline: Pipeline
@@ -98,7 +98,9 @@ class SplatRenderer:
         max_splats: int | None = None,
         splats_changed: bool = True,
     ) -> None:
-        """Draw the splats once for each view: one sort for all, one pass over the splats for each two views.
+        """Draw the splats once for each view.
+
+        One pass over the splats serves two views, and so does one sort on the GPU; on the CPU one serves all.
 
         Args:
             splats: N splats in world coordinates; those that are on the GPU already cost no upload, and are

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
-from taoxr_runtime.nnr.mnn.planes import PAIRS_UPPER, cross, frame_columns, norm, row
+from taoxr_runtime.nnr.mnn.planes import cross, frame_columns, norm, row
 from taoxr_runtime.nnr.nodes.base import F32
 from taoxr_runtime.nnr.nodes.coefficients import Coefficients
 from taoxr_runtime.nnr.nodes.color_model import GAMMA
 from taoxr_runtime.nnr.nodes.deformer import Deformer
 from taoxr_runtime.nnr.nodes.field import Field
 from taoxr_runtime.nnr.nodes.sh_color import C0, C1, C2, C20, C30, C31, C32, C33, ShColor
+from taoxr_runtime.splats import UPPER
 
 
 def field(node: Field, g: GraphBuilder) -> list[Expr]:
@@ -60,7 +61,7 @@ def deformer(node: Deformer, g: GraphBuilder) -> list[Expr]:
     q = node.local_covariance
     full = [[q[0:1], q[1:2], q[2:3]], [q[1:2], q[3:4], q[4:5]], [q[2:3], q[4:5], q[5:6]]]
     half = [sum_of(scaled[k] * full[k][j] for k in range(3)) for j in range(3)]  # columns of R·Q
-    terms = [sum_of(row(half[k], i) * row(scaled[k], j) for k in range(3)) for i, j in PAIRS_UPPER]
+    terms = [sum_of(row(half[k], i) * row(scaled[k], j) for k in range(3)) for i, j in UPPER]
     compensation = (coefficients @ node.color_shapes).reshape(count, 3)
     frames = g.concat(list(frame), 0).reshape(3, 3, -1).transpose(2, 1, 0)
     return [mean.transpose(1, 0), g.stack_rows(terms).transpose(1, 0), frames, compensation]

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
-from taoxr_runtime.nnr.mnn.planes import PAIRS_UPPER, cross, frame_columns, norm, row
+from taoxr_runtime.nnr.mnn.planes import cross, frame_columns, norm, row
 from taoxr_runtime.nnr.nodes.binding import PAIRS, Binding
 from taoxr_runtime.nnr.nodes.blendshapes import Blendshapes
 from taoxr_runtime.nnr.nodes.skinning import Skinning
+from taoxr_runtime.splats import UPPER
 
 _SUMMANDS: Final = 8
 
@@ -80,7 +81,7 @@ def binding(node: Binding, g: GraphBuilder) -> list[Expr]:
     inside, thick = n2 * (a.spread / 36), n2 * (a.thin**2 / (2 * np.pi))
     twice1, twice2 = edge1 * 2.0 - edge2, edge2 * 2.0 - edge1
     terms: list[Expr] = []
-    for i, j in PAIRS_UPPER:
+    for i, j in UPPER:
         spread = row(edge1, i) * row(twice1, j) + row(edge2, i) * row(twice2, j)
         terms.append(spread * inside + row(z, i) * row(z, j) * double_area * thick)
     covariance = g.stack_rows(terms)
@@ -149,7 +150,7 @@ def _strands(
 
     axis, width2 = place(node.axis), node.width[None] ** 2
     rows: list[Expr] = []
-    for i, j in PAIRS_UPPER:
+    for i, j in UPPER:
         product = row(axis, i) * row(axis, j)
         rows.append(product + width2 if i == j else product)
     return placing.rows(9, 12) + place(node.offset), g.stack_rows(rows)

@@ -1,14 +1,9 @@
 """Vector algebra on planes [3, n] of expressions."""
 
-from typing import Final
-
 import numpy as np
 
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
 from taoxr_runtime.nnr.nodes.binding import DEGENERATE
-
-PAIRS_UPPER: Final = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-"""Rows and columns of a symmetric matrix's upper triangle."""
 
 
 def row(planes: Expr, k: int) -> Expr:
