@@ -150,6 +150,8 @@ class GlScene:
     def look_from(self, eyes: NDArray[Any] | None) -> None:
         """Gives each eye colours of its own.
 
+        The benchmark's frames have them; `taoxr_runtime.live.Actor`, and with it the apps, keeps to one set.
+
         Args:
             eyes: Positions in the model frame, metres, floats [eyes, 3], at most 4; None for one set of
                 colours, as seen from the input ``camera``.
