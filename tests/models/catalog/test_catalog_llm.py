@@ -54,6 +54,7 @@ class Llama:
     epsilon: float
     tied: bool
     qwen2: bool = False
+    mixed: bool = False  # blocks of several types in one matrix, and centred ones of 4 bits
 
 
 SMOLLM2 = Llama(30, 576, 9, 3, 1536, 49152, 100000.0, 1e-5, tied=True)
@@ -61,6 +62,7 @@ SMALL = [
     Llama(2, 64, 2, 1, 128, 320, 10000.0, 1e-6, tied=True),
     Llama(3, 96, 3, 3, 160, 300, 500000.0, 1e-5, tied=False),
     Llama(2, 64, 4, 2, 96, 300, 1000000.0, 1e-6, tied=True, qwen2=True),
+    Llama(2, 64, 2, 1, 128, 320, 10000.0, 1e-6, tied=True, mixed=True),
 ]
 
 
@@ -74,33 +76,45 @@ def read_weights(path: Path, llama: Llama) -> dict[str, Floats]:
         assert not beta.any()
         weights[name], at = gamma, at + 8 * llama.hidden
 
-    def matrix(name: str) -> None:
+    def matrix(*names: str, rows: list[int] | None = None) -> None:
         nonlocal at
-        two, rows, columns, count = struct.unpack_from("<BHHB", data, at)
+        two, total, columns, count = struct.unpack_from("<BHHB", data, at)
         assert two == 2
         count = count or 256
         values = data[at + 6 : at + 6 + count].view(np.int8).astype(np.float32)
         at += 6 + count
-        size = rows * columns * (1 if count == 256 else 4) // (1 if count == 256 else 8)
+        size = total * columns * (1 if count == 256 else 4) // (1 if count == 256 else 8)
         indexes, at = data[at : at + size], at + size
         if count == 16:
             indexes = np.stack([indexes >> 4, indexes & 15], axis=1).ravel()
-        blocks = rows * columns // 32
-        zero, scale = data[at : at + 8 * blocks].view("<f4").reshape(blocks, 2).T
-        at += 8 * blocks
+        blocks = total * columns // 32
+        centred = count == 256
+        if llama.mixed:
+            centred = {"attn_q": False, "ffn_gate": True}.get(names[0].split(".")[-2], centred)
+        if centred:
+            zero, scale = np.zeros(blocks, np.float32), data[at : at + 4 * blocks].view("<f4")
+        else:
+            zero, scale = data[at : at + 8 * blocks].view("<f4").reshape(blocks, 2).T
+        at += (4 if centred else 8) * blocks
         decoded = scale[:, None] * values[indexes].reshape(blocks, 32) + zero[:, None]
-        weights[name] = decoded.reshape(rows, columns)
-        if llama.qwen2 and name.split(".")[-2] in BIASED:
-            weights[name.replace("weight", "bias")] = data[at : at + 4 * rows].view("<f4")
-            at += 4 * rows
+        borders = np.cumsum(rows or [total])
+        assert borders[-1] == total
+        parts = np.split(decoded.reshape(total, columns), borders[:-1])
+        weights.update(zip(names, parts, strict=True))
+        if llama.qwen2 and names[0].split(".")[-2] in BIASED:
+            biases = np.split(data[at : at + 4 * total].view("<f4"), borders[:-1])
+            weights.update(zip((n.replace("weight", "bias") for n in names), biases, strict=True))
+            at += 4 * total
 
+    values = llama.hidden // llama.heads * llama.kv_heads
     for layer in range(llama.layers):
-        norm(f"blk.{layer}.attn_norm.weight")
-        for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            matrix(f"blk.{layer}.{part}.weight")
-        norm(f"blk.{layer}.ffn_norm.weight")
-        for part in ("ffn_gate", "ffn_up", "ffn_down"):
-            matrix(f"blk.{layer}.{part}.weight")
+        block = f"blk.{layer}"
+        norm(f"{block}.attn_norm.weight")
+        matrix(*(f"{block}.attn_{c}.weight" for c in "qkv"), rows=[llama.hidden, values, values])
+        matrix(f"{block}.attn_output.weight")
+        norm(f"{block}.ffn_norm.weight")
+        matrix(f"{block}.ffn_gate.weight", f"{block}.ffn_up.weight", rows=[llama.feed_forward] * 2)
+        matrix(f"{block}.ffn_down.weight")
     norm("output_norm.weight")
     matrix("token_embd.weight" if llama.tied else "output.weight")
     if not llama.tied:
@@ -273,7 +287,7 @@ def test_tokens_of_any_text_are_its_bytes(folder: Path, vocabulary: list[bytes],
     )
 
 
-@pytest.mark.parametrize("llama", SMALL, ids=["tied", "untied", "qwen2"])
+@pytest.mark.parametrize("llama", SMALL, ids=["tied", "untied", "qwen2", "mixed"])
 def test_other_shapes_convert_right(llama: Llama, tmp_path: Path) -> None:
     source, target = tmp_path / "small.gguf", tmp_path / "small"
     target.mkdir()
@@ -289,7 +303,7 @@ def test_other_shapes_convert_right(llama: Llama, tmp_path: Path) -> None:
 
 
 def small_gguf(llama: Llama, architecture: str = "") -> bytes:
-    """A GGUF file of random blocks: Q4_1 layers, Q8_0 embedding, byte tokens only."""
+    """A GGUF file of random blocks: Q4_1 layers (unless mixed), Q8_0 embedding, byte tokens only."""
     random = np.random.default_rng(0)
     size = llama.hidden // llama.heads
     arch = architecture or ("qwen2" if llama.qwen2 else "llama")
@@ -334,23 +348,24 @@ def small_gguf(llama: Llama, architecture: str = "") -> bytes:
     def matrix(rows: int, columns: int, kind: int = 3) -> tuple[int, list[int], bytes]:
         blocks = rows * columns // 32
         scale = random.uniform(0.01, 0.03, blocks).astype("<f2")
-        data = random.integers(0, 256, (blocks, 20 if kind == 3 else 34), dtype=np.uint8)
+        data = random.integers(0, 256, (blocks, {2: 18, 3: 20, 8: 34}[kind]), dtype=np.uint8)
         data[:, 0:2] = scale.view(np.uint8).reshape(-1, 2)
         if kind == 3:
             data[:, 2:4] = (scale * np.float16(-7.5)).view(np.uint8).reshape(-1, 2)
         return kind, [columns, rows], data.tobytes()
 
+    q, k, gate = (2, 8, 2) if llama.mixed else (3, 3, 3)
     tensors = {"token_embd.weight": matrix(llama.vocabulary, llama.hidden, 8), "output_norm.weight": norm()}
     for layer in range(llama.layers):
         tensors |= {
             f"blk.{layer}.attn_norm.weight": norm(),
             f"blk.{layer}.ffn_norm.weight": norm(),
-            f"blk.{layer}.attn_q.weight": matrix(llama.hidden, llama.hidden),
-            f"blk.{layer}.attn_k.weight": matrix(llama.kv_heads * size, llama.hidden),
+            f"blk.{layer}.attn_q.weight": matrix(llama.hidden, llama.hidden, q),
+            f"blk.{layer}.attn_k.weight": matrix(llama.kv_heads * size, llama.hidden, k),
             f"blk.{layer}.attn_v.weight": matrix(llama.kv_heads * size, llama.hidden),
             f"blk.{layer}.attn_output.weight": matrix(llama.hidden, llama.hidden),
-            f"blk.{layer}.ffn_gate.weight": matrix(llama.feed_forward, llama.hidden),
-            f"blk.{layer}.ffn_up.weight": matrix(llama.feed_forward, llama.hidden),
+            f"blk.{layer}.ffn_gate.weight": matrix(llama.feed_forward, llama.hidden, gate),
+            f"blk.{layer}.ffn_up.weight": matrix(llama.feed_forward, llama.hidden, gate),
             f"blk.{layer}.ffn_down.weight": matrix(llama.hidden, llama.feed_forward),
         }
     if llama.qwen2:

@@ -116,9 +116,9 @@ def test_too_little_space_is_told_before_anything_is_fetched(
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.sampled_from([Q4_0, Q4_1, Q8_0]), st.integers(1, 5), st.integers(0, 2**32 - 1))
-def test_repacked_blocks_decode_to_ggml_values(kind: int, count: int, seed: int) -> None:
-    """Against ggml's formulas, element by element."""
+@given(st.sampled_from([Q4_0, Q4_1, Q8_0]), st.integers(1, 5), st.integers(0, 2**32 - 1), st.booleans())
+def test_repacked_blocks_decode_to_ggml_values(kind: int, count: int, seed: int, wide: bool) -> None:
+    """Against ggml's formulas, element by element; those of 4 bits also in 8."""
     random = np.random.default_rng(seed)
     size = {Q4_0: 18, Q4_1: 20, Q8_0: 34}[kind]
     blocks = random.integers(0, 256, (count, size), dtype=np.uint8)
@@ -137,10 +137,11 @@ def test_repacked_blocks_decode_to_ggml_values(kind: int, count: int, seed: int)
                 byte = int(blocks[b, size - 16 + j % 16])
                 q = byte & 15 if j < 16 else byte >> 4
                 expected[b, j] = d * q + float(least[b]) if kind == Q4_1 else d * (q - 8)
-    packed = mnn_indexes(kind, blocks)
-    values = packed if kind == Q8_0 else np.stack([packed >> 4, packed & 15], -1).reshape(count, 32)
+    bits = 8 if wide or kind == Q8_0 else 4
+    packed = mnn_indexes(kind, blocks, bits)
+    values = packed if bits == 8 else np.stack([packed >> 4, packed & 15], -1).reshape(count, 32)
     zero, factor = zeros_and_scales(kind, blocks).T.astype(np.float64)
-    decoded = factor[:, None] * (values.astype(float) - (128 if kind == Q8_0 else 8)) + zero[:, None]
+    decoded = factor[:, None] * (values.astype(float) - (128 if bits == 8 else 8)) + zero[:, None]
     assert np.abs(decoded - expected).max() < 1e-6
 
 

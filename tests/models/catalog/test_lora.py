@@ -195,19 +195,21 @@ def test_an_adapter_that_would_be_dropped_is_found_by_what_the_files_hold(
     plain = (folder / "llm.mnn").read_bytes()
 
     # Beside the graph, by any name: the engine would not run it.
-    split(folder, "style.mnn", {"q": "q_proj", "v": "v_proj"}, attach=False)
+    split(folder, "style.mnn", {"qkv": "q_proj", "gate_up": "gate_proj"}, attach=False)
     found = read_adapter(folder / "style.mnn")
     assert found is not None
-    assert (found.attached, found.dropped) == (["0.q_proj", "1.q_proj"], ["0.v_proj", "1.v_proj"])
-    with pytest.raises(ModelError, match=r"style\.mnn .*q_proj in 2 layers, v_proj in 2 layers.*drop v_proj"):
+    assert (found.attached, found.dropped) == (["0.q_proj", "1.q_proj"], ["0.gate_proj", "1.gate_proj"])
+    with pytest.raises(
+        ModelError, match=r"style\.mnn .*q_proj in 2 layers, gate_proj in 2 layers.*drop gate_proj"
+    ):
         add(folder, "small")
     # As the graph itself: part of it would be dropped.
     (folder / "style.mnn").rename(folder / "llm.mnn")
-    with pytest.raises(ModelError, match=r"llm\.mnn .*drop v_proj in 2 layers"):
+    with pytest.raises(ModelError, match=r"llm\.mnn .*drop gate_proj in 2 layers"):
         check_adapters(folder, "llm.mnn")
     # One that reaches all its projections is right.
     (folder / "llm.mnn").write_bytes(plain)
-    split(folder, "llm.mnn", {"q": "q_proj", "v": "v_proj", "gate": "gate_proj"}, attach=True)
+    split(folder, "llm.mnn", {"qkv": "q_proj", "gate_up": "gate_proj", "down": "down_proj"}, attach=True)
     check_adapters(folder, "llm.mnn")
     whole = read_adapter(folder / "llm.mnn")
     assert whole is not None

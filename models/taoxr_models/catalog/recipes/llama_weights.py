@@ -2,8 +2,8 @@
 
 Layout of a quantised matrix (measured on MNN 3.6.1), little endian: u8 2 | rows, columns (u16, or
 i32 where one does not fit) | u8 count of index values (256 as 0) | i8 those values | indexes row by
-row, 4-bit ones with the even element in the high nibble | float32 [rows, blocks, 2] = (zero, scale) | float32
-[rows] of a bias, if there is one.
+row, 4-bit ones with the even element in the high nibble | float32 [rows, blocks, 2] = (zero, scale), or
+[rows, blocks] = scale where all zeros are 0 | float32 [rows] of a bias, if there is one.
 A weight is ``scale * (index - 2 ** (bits - 1)) + zero``.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from taoxr.errors import ModelError
 from taoxr_models.catalog.recipes.gguf import Q4_0, Q4_1, Q8_0, Gguf, Tensor
-from taoxr_models.catalog.recipes.llama_graph import Slot
+from taoxr_models.catalog.recipes.llama_layout import Part, Slot
 
 
 def write_weights(gguf: Gguf, slots: list[Slot], target: Path) -> None:
@@ -29,28 +29,34 @@ def write_weights(gguf: Gguf, slots: list[Slot], target: Path) -> None:
             for chunk in _norm(gguf, slot) if slot.bits == 0 else _matrix(gguf, slot):
                 file.write(chunk)
             if file.tell() != slot.end:
-                raise ModelError(
-                    f"tensor {slot.tensor} ends at {file.tell()} in {target.name}, expected {slot.end}"
-                )
+                name, end = slot.parts[-1].tensor, file.tell()
+                raise ModelError(f"tensor {name} ends at {end} in {target.name}, expected {slot.end}")
 
 
 def _norm(gguf: Gguf, slot: Slot) -> Generator[bytes]:
-    gamma = gguf.tensors[slot.tensor].floats()
+    gamma = gguf.tensors[slot.parts[0].tensor].floats()
     yield gamma.tobytes()
     yield bytes(gamma.nbytes)  # RMS norms have no beta; MNN reads one
 
 
 def _matrix(gguf: Gguf, slot: Slot) -> Generator[bytes]:
-    tensor = gguf.tensors[slot.tensor]
-    if slot.permuted_heads:
-        order = half_split_order(slot.rows, slot.permuted_heads)
-        tensor = Tensor(tensor.kind, tensor.rows, tensor.columns, tensor.data[order])
+    tensors = [_ordered(gguf.tensors[part.tensor], part) for part in slot.parts]
     yield _header(slot)
-    blocks = tensor.blocks()
-    yield indexes(tensor.kind, blocks).tobytes()
-    yield zeros_and_scales(tensor.kind, blocks).tobytes()
-    if slot.bias:
-        yield gguf.tensors[slot.bias].floats().tobytes()
+    for tensor in tensors:
+        yield indexes(tensor.kind, tensor.blocks(), slot.bits).tobytes()
+    for tensor in tensors:
+        both = zeros_and_scales(tensor.kind, tensor.blocks())
+        yield (both[:, 1] if slot.centred else both).tobytes()
+    for part in slot.parts:
+        if part.bias:
+            yield gguf.tensors[part.bias].floats().tobytes()
+
+
+def _ordered(tensor: Tensor, part: Part) -> Tensor:
+    if not part.permuted_heads:
+        return tensor
+    order = half_split_order(tensor.rows, part.permuted_heads)
+    return Tensor(tensor.kind, tensor.rows, tensor.columns, tensor.data[order])
 
 
 def half_split_order(rows: int, heads: int) -> NDArray[np.intp]:
@@ -71,12 +77,17 @@ def _header(slot: Slot) -> bytes:
     return b"\x02" + dims + bytes([count & 0xFF]) + values
 
 
-def indexes(kind: int, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Quantised values as MNN stores them; uint8 [blocks, 16 or 32]."""
+def indexes(kind: int, blocks: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Quantised values as MNN stores them in 4 or 8 bits; uint8 [blocks, 16 or 32].
+
+    Values of 4 bits keep their meaning in 8, beside a matrix that has as many.
+    """
     if kind == Q8_0:
         return blocks[:, 2:] ^ np.uint8(0x80)  # int8 + 128
     nibbles = blocks[:, -16:]  # element j in the low half of byte j, element j + 16 in its high half
     values = np.concatenate([nibbles & np.uint8(15), nibbles >> np.uint8(4)], axis=1)
+    if bits == 8:
+        return values + np.uint8(120)  # less 128 what it was less 8
     return values[:, 0::2] << np.uint8(4) | values[:, 1::2]
 
 
