@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.nnr import container
 from taoxr_runtime.nnr.container import Container
+from taoxr_runtime.nnr.sample_learned import layers
 from taoxr_runtime.nnr.schema import SceneSpec, parse
 
 AVATAR: Final = Path(str(files("taoxr_runtime"))) / "assets" / "default.nnr"
@@ -135,13 +135,8 @@ def _harmonics(rng: np.random.Generator, place: NDArray[np.float64]) -> NDArray[
 
 
 def _layers(rng: np.random.Generator, widths: tuple[int, ...], size: float) -> Arrays:
-    """Random layers of these widths; the last makes about ``size``."""
-    made: Arrays = {}
-    for i, (inputs, outputs) in enumerate(pairwise(widths)):
-        spread = np.sqrt(2 / inputs) * (size if i == len(widths) - 2 else 1.0)
-        made[f"weight{i}"] = rng.normal(0, spread, (outputs, inputs)).astype(np.float32)
-        made[f"bias{i}"] = rng.normal(0, 0.1 * spread, outputs).astype(np.float32)
-    return made
+    """Random layers of these widths by their keys; the last makes about ``size``."""
+    return {name.removeprefix("_"): array for name, array in layers(rng, "", [*widths], size).items()}
 
 
 _NODES: Final[tuple[tuple[str, str, str, dict[str, Any]], ...]] = (
