@@ -28,6 +28,7 @@ def test_figures_of_a_small_run(tmp_path: Path) -> None:
         place.with_suffix(".txt").write_text("one two")
     figures = bench_asr(None, tmp_path, 1, lambda _: None)
     assert 0 <= float(figures["ours.wer_percent.clean"]) < 50
+    assert 0 <= float(figures["live.wer_percent.clean"]) < 50
     assert {"ours.wer_percent.recordings", "ours.wer_percent.hum"} <= figures.keys()
     assert 0.2 < float(figures["audio_minutes"]) < 0.6
     # The silence that ends an utterance is part of it, whatever the machine.

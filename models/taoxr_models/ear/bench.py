@@ -15,7 +15,7 @@ from taoxr.client import wav
 from taoxr.errors import UnavailableError
 from taoxr_models.catalog import default_model, verified
 from taoxr_models.dsp.resample import RATE, To16k
-from taoxr_models.ear.bench_latency import CONFIG, final_latency_s
+from taoxr_models.ear.bench_latency import CONFIG, hear_live
 from taoxr_models.ear.stream import EarStream
 from taoxr_models.ear.vad import load_vad
 from taoxr_models.ear.whisper import MAX_SECONDS, Whisper
@@ -78,7 +78,8 @@ def bench_asr(
 ) -> dict[str, float | int | str]:
     """Recognises synthesised sentences in three voices, clean and with noise, and recordings.
 
-    What is clean is heard once more as from a live microphone, for the time to the final text.
+    All is heard once more as from a live microphone: what its words are then, and for what is clean the
+    time to the final text.
 
     Args:
         ct2: Folder of the same model in CTranslate2's form, for the peer; None measures only ours.
@@ -88,8 +89,9 @@ def bench_asr(
         progress: Told what is being recognised.
 
     Returns:
-        ``wer_percent`` and ``rtf`` of both, by condition as well; ``ratio`` is our time by the peer's;
-        ``final_ms`` how long after the last sound our final text is there.
+        ``wer_percent`` and ``rtf`` of both, by condition as well; ``ratio`` is our time by the peer's; of the
+        live microphone ``live.wer_percent``, and ``final_ms``, how long after the last sound its text is
+        there.
 
     Raises:
         UnavailableError: The extra ``bench`` is missing.
@@ -99,7 +101,7 @@ def bench_asr(
     recognisers = {"ours": _ours(whisper)}
     if ct2 is not None:
         recognisers["peer"] = _peer(ct2)
-    scores = {name: Score() for name in recognisers}
+    scores = {name: Score() for name in (*recognisers, "live")}
     audio_s = 0.0
     latencies_s: list[float] = []
     for condition, text, samples in [*_recorded(recordings), *_spoken(sentences)]:
@@ -109,9 +111,11 @@ def bench_asr(
             begun = time.perf_counter()
             heard = recognise(samples)
             scores[name].add(condition, text, heard, time.perf_counter() - begun)
-        if not condition.startswith("noise"):
-            latency_s = final_latency_s(EarStream(CONFIG, vad, whisper), samples)
-            latencies_s += [] if latency_s is None else [latency_s]
+        begun = time.perf_counter()
+        live = hear_live(EarStream(CONFIG, vad, whisper), samples)
+        scores["live"].add(condition, text, live.text, time.perf_counter() - begun)
+        if live.latency_s is not None and not condition.startswith("noise"):
+            latencies_s.append(live.latency_s)
     figures: dict[str, float | int | str] = {"audio_minutes": round(audio_s / 60, 2)}
     for name, score in scores.items():
         figures[f"{name}.wer_percent"] = round(100 * score.errors / score.words, 2)

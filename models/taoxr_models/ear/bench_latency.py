@@ -1,4 +1,4 @@
-"""How long after the last sound of speech its final text is there: a live microphone, simulated.
+"""What is heard of speech, and how long after its last sound that is there: a live microphone, simulated.
 
 Audio comes on time and model calls take the time they take here, but nobody waits: a clock is set forward, to
 when the next audio comes, and by what each call took. So an hour of speech is measured in minutes.
@@ -6,7 +6,7 @@ when the next audio comes, and by what each call took. So an hour of speech is m
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +22,33 @@ _AFTER: Final = 2 * RATE
 _STEP: Final = RATE // 100
 _QUIET: Final = 0.01
 
-CONFIG: Final = ListenConfig(sample_rate_hz=RATE, stable_partials=True, echo_cancelled=True)
-"""As a conversation hears: the endpoint adapts to what was said."""
+CONFIG: Final = ListenConfig(sample_rate_hz=RATE, partials=True, stable_partials=True, echo_cancelled=True)
+"""As a conversation hears: with partials, and the endpoint adapts to what was said."""
 
 
-def final_latency_s(stream: EarStream, samples: NDArray[np.float32]) -> float | None:
-    """Seconds from the last sound to the final text.
+class Heard(NamedTuple):
+    """What a live microphone's words became.
+
+    Attributes:
+        text: All final texts.
+        latency_s: From the last sound to the last of them; None when nothing was heard.
+    """
+
+    text: str
+    latency_s: float | None
+
+
+def hear_live(stream: EarStream, samples: NDArray[np.float32]) -> Heard:
+    """Hears speech as it is spoken.
 
     Args:
         stream: A new one, at 16 kHz.
-        samples: [n] in [-1, 1]: speech without noise.
-
-    Returns:
-        None when nothing was heard.
+        samples: [n] in [-1, 1]; the latency counts for speech without noise.
     """
     pcm = (np.concatenate([samples, np.zeros(_AFTER, np.float32)]) * 32767).astype(np.int16)
     chunks = [pcm[at : at + _CHUNK] for at in range(0, len(pcm), _CHUNK)]
     now, told = 0.0, None
-    taken = 0
+    taken, texts = 0, list[str]()
     while taken < len(chunks) or stream.can_work:
         comes = (taken + 1) * _CHUNK / RATE
         responses: list[ListenResponse]
@@ -51,9 +60,10 @@ def final_latency_s(stream: EarStream, samples: NDArray[np.float32]) -> float | 
             responses, seconds = _timed(lambda chunk=chunk: stream.listen(chunk))
             now = max(now, comes) + seconds
             taken += 1
-        if any(r.HasField("utterance") and r.utterance.is_final for r in responses):
-            told = now
-    return None if told is None else told - _last_sound_s(samples)
+        finals = [r.utterance.text for r in responses if r.HasField("utterance") and r.utterance.is_final]
+        texts += finals
+        told = now if finals else told
+    return Heard(" ".join(texts), None if told is None else told - _last_sound_s(samples))
 
 
 def _timed(call: Callable[[], list[ListenResponse]]) -> tuple[list[ListenResponse], float]:
