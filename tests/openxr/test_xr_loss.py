@@ -59,9 +59,10 @@ def test_ctrl_c_ends_while_waiting_for_a_killed_runtime(monado: Monado) -> None:
         assert app.process.wait(10) == 0
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_the_user_ends_it(monado: Monado, how: signal.Signals) -> None:
-    with running(monado) as app:
+@pytest.mark.parametrize(("how", "raster"), [(signal.SIGINT, "quads"), (signal.SIGTERM, "tiles")])
+def test_the_user_ends_it(monado: Monado, how: signal.Signals, raster: str) -> None:
+    with running(monado, "--raster", raster) as app:
+        app.wait_for(f"drawing {raster} with")
         app.wait_for("first frame")
         app.process.send_signal(how)
         app.wait_for("frames, ")

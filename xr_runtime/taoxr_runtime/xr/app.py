@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render import SplatRenderer
+from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr.api import LostError, NoHeadsetError, NoRuntimeError
@@ -81,12 +82,14 @@ class Options:
         pictures: What the swapchains should be.
         frames: End after as many; 0 goes on until the user or the runtime ends it.
         eye_height: Of the avatar, metres.
+        raster: What draws; see ``SplatRenderer``.
     """
 
     binding: BindingName = "auto"
     pictures: Pictures = field(default_factory=Pictures)
     frames: int = 0
     eye_height: float = 1.6
+    raster: Rasterizer = "auto"
 
 
 def run(
@@ -119,7 +122,8 @@ def run(
     with Watchdog(tell) as watchdog:
         binding = open_binding(options.binding, extensions())
         try:
-            with SplatRenderer() as renderer, collector_off():
+            with SplatRenderer(options.raster) as renderer, collector_off():
+                tell(f"drawing {renderer.rasterizer} with {renderer.description}")
                 loop = _Loop(options, figure, partner, renderer, watchdog, timing, tell, on_last)
                 link: Link | None = _connect(binding, options, tell)
                 while link is not None:

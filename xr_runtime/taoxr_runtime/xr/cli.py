@@ -20,6 +20,7 @@ from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Actor, Companion
 from taoxr_runtime.live.actor import Person
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.xr.app import Options, Partner, Silence, run, side_by_side
 from taoxr_runtime.xr.conversation import Conversation, Nobody
 from taoxr_runtime.xr.floor import OnFloor, floor
@@ -75,6 +76,9 @@ def xr(
     scale: Annotated[
         float, typer.Option(min=0.1, max=2.0, help="Width and height as part of what the headset recommends.")
     ] = 1.0,
+    raster: Annotated[
+        Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
+    ] = "auto",
 ) -> None:
     """Meet the avatar in a headset (OpenXR) and converse with it.
 
@@ -105,7 +109,7 @@ def xr(
         ground = floor(_feet(scene))
         figure = OnFloor(stack.enter_context(Actor(scene, person, beside=ground)), ground)
         pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale)
-        options = Options(binding.value, pictures, frames, _eye_height(scene))
+        options = Options(binding.value, pictures, frames, _eye_height(scene), raster)
 
         def save(shot: Shot) -> None:
             if screenshot is not None:
