@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from taoxr.figures import Spread
 from taoxr_runtime.bench.body import COEFFICIENTS, motion, moving_body
 from taoxr_runtime.bench.cli import app
 from taoxr_runtime.bench.render import Bench, Size
 from taoxr_runtime.nnr.graph import build
 from taoxr_runtime.nnr.scene import Scene
+from taoxr_runtime.render import gl
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.render.radix import default_plan
 
@@ -57,6 +59,18 @@ def test_measures_each_number_of_splats_and_views(context: None) -> None:
     assert list(figures) == [
         f"scaling 500 splats {views} views.{name}_ms" for views in (1, 2, 4) for name in ("gpu", "frame")
     ]
+
+
+def test_measures_32_bits_and_pictures_that_are_read_back(context: None) -> None:
+    bench = Bench(Size(1000, 32, 32, 2), default_plan())
+    figures = bench.offscreen((500,))
+    with gl.borrowed():
+        figures |= bench.floats()
+    names = ["body moved, 32 bits.deformer", *(f"offscreen 500 splats {n} views.frame" for n in (1, 2))]
+    for name in names:
+        figure = figures[f"{name}_ms"]
+        assert isinstance(figure, Spread)
+        assert figure.n == 2
 
 
 def test_the_measured_body_is_the_same_every_time_and_moves() -> None:

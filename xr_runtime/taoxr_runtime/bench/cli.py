@@ -23,6 +23,10 @@ def render(
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Also 50,000 to 5,000,000 splats, 1 to 4 views.")
     ] = False,
+    offscreen: Annotated[
+        bool,
+        typer.Option("--offscreen", help="Also pictures that are read back, 512x512, for software drivers."),
+    ] = False,
     seconds: Annotated[
         float, typer.Option(min=0, help="Also keep a headset's rate for so long; 0: not.")
     ] = 0.0,
@@ -38,7 +42,7 @@ def render(
     context = Context()
     try:
         with _console.status("") as status:
-            figures = bench_render(size, lambda what: status.update(f"measuring {what}"), scaling)
+            figures = bench_render(size, lambda what: status.update(f"measuring {what}"), scaling, offscreen)
             if seconds:
                 status.update(f"keeping {fps:g} frames per second")
                 figures |= bench_pace(Pacing(size, fps, seconds))

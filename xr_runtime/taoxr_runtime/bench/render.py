@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
-from taoxr.figures import Bars
+from taoxr.figures import Bars, spread
 from taoxr_runtime.bench.body import AVATAR, moving_body
-from taoxr_runtime.bench.clouds import person
+from taoxr_runtime.bench.clouds import eyes, person
 from taoxr_runtime.bench.stage import Figures, Stage
 from taoxr_runtime.nnr import container
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.gl import GlScene
 from taoxr_runtime.render import autotune, gl
+from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.compute_tiles import ComputeTiles
 from taoxr_runtime.render.pipeline import OrderedPipeline
 from taoxr_runtime.render.quads import Quads
 from taoxr_runtime.render.radix import Plan
+from taoxr_runtime.render.renderer import SplatRenderer
 from taoxr_runtime.render.splat_buffers import SplatBuffers, most_splats
 
 H200: Final[Bars] = {
@@ -30,6 +34,9 @@ H200: Final[Bars] = {
 """What has to be reached with 250,000 splats in two eyes of 2064x2208 on an NVIDIA H200."""
 COUNTS: Final = (50_000, 250_000, 1_000_000, 5_000_000)
 VIEWS: Final = (1, 2, 4)
+OFFSCREEN_COUNTS: Final = (30_000, 60_000, 250_000)
+OFFSCREEN_SIZE: Final = 512
+_OFFSCREEN_FRAMES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,29 @@ class Bench:
                 }
         return figures
 
+    def offscreen(self, counts: tuple[int, ...] = OFFSCREEN_COUNTS) -> Figures:
+        """Pictures of still splats as arrays: sorting, uploading and reading back counted, as in films.
+
+        Args:
+            counts: Of splats.
+        """
+        figures: Figures = {}
+        with SplatRenderer() as renderer:
+            for count, views in product(counts, (1, 2)):
+                canvases = [Canvas(OFFSCREEN_SIZE, OFFSCREEN_SIZE, "rgba8") for _ in range(views)]
+                splats, seen = person(count), eyes(OFFSCREEN_SIZE, OFFSCREEN_SIZE, views)
+                times: list[float] = []
+                for _ in range(1 + min(self.size.frames, _OFFSCREEN_FRAMES)):
+                    began = time.perf_counter()
+                    renderer.draw(splats, seen, canvases)
+                    for canvas in canvases:
+                        canvas.read()
+                    times.append((time.perf_counter() - began) * 1e3)
+                figures[f"offscreen {count} splats {views} views.frame_ms"] = spread(times[1:])
+                for canvas in canvases:
+                    canvas.release()
+        return figures
+
     def _scene(self, scene_file: Container, ways: dict[str, bool], halves: bool = True) -> Figures:
         """Ways to play a scene: by name, whether it moves."""
         scene = GlScene(scene_file, halves=halves)
@@ -118,13 +148,16 @@ class Bench:
         return figures
 
 
-def bench_render(size: Size, progress: Callable[[str], None], scaling: bool = False) -> Figures:
+def bench_render(
+    size: Size, progress: Callable[[str], None], scaling: bool = False, offscreen: bool = False
+) -> Figures:
     """Everything that is measured.
 
     Args:
         size: What to draw.
         progress: Told what is measured.
         scaling: Whether to measure the table of numbers of splats and views, too.
+        offscreen: Whether to measure pictures as arrays, too.
 
     Raises:
         UnavailableError: No context is current.
@@ -140,6 +173,8 @@ def bench_render(size: Size, progress: Callable[[str], None], scaling: bool = Fa
     parts = {"body": bench.body, "quads": bench.quads, "avatar": bench.avatar}
     if scaling:
         parts |= {"floats": bench.floats, "scaling": bench.scaling}
+    if offscreen:
+        parts |= {"offscreen": bench.offscreen}
     for name, measure in parts.items():
         progress(name)
         with gl.borrowed():
