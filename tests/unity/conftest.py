@@ -38,11 +38,16 @@ def programs() -> Path:
     transport = Assembly(
         "Taoxr.Transport", sorted((RUNTIME_SOURCES / "Transport").rglob("*.cs")), ["Taoxr.Protocol"]
     )
+    client = Assembly(
+        "Taoxr.Client",
+        sorted((RUNTIME_SOURCES / "Client").rglob("*.cs")),
+        ["Taoxr.Protocol", "Taoxr.Transport"],
+    )
     package = [protocol.name, transport.name]
     codec = Assembly("codec_server", [HARNESS / "CodecServer.cs"], uses=package, program=True)
     grpc = Assembly("grpc_runner", [HARNESS / "GrpcRunner.cs"], uses=package, program=True)
     scan = Assembly("scan", [HARNESS / "Scan.cs"], program=True, runtimes=["dotnet"])
-    return built([protocol, transport, codec, grpc, scan])
+    return built([protocol, transport, client, codec, grpc, scan])
 
 
 @pytest.fixture(scope="module", params=RUNTIMES)

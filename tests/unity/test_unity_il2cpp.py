@@ -8,7 +8,7 @@ from csharp import command
 
 pytestmark = pytest.mark.process
 
-PACKAGE = ["Taoxr.Protocol", "Taoxr.Transport"]
+PACKAGE = ["Taoxr.Protocol", "Taoxr.Transport", "Taoxr.Client"]
 # What compilers write for indexers and assemblies; it is data, nothing that runs.
 HARMLESS = {"System.Reflection.DefaultMemberAttribute"}
 

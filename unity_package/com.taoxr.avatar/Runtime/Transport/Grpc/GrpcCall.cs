@@ -41,6 +41,9 @@ namespace Taoxr.Transport
         /// <summary>Trailers of the response; empty before its end.</summary>
         public Metadata Trailers { get; private set; } = new Metadata();
 
+        /// <summary>Bytes of the last response.</summary>
+        public int ResponseBytes { get; private set; }
+
         /// <summary>Sends a request; completes when it is queued, which waits for a server that reads slowly.</summary>
         /// <param name="request">May be used again at once.</param>
         /// <param name="last">Whether it is the last one.</param>
@@ -90,6 +93,7 @@ namespace Taoxr.Transport
                 }
                 Messages.Parse(into, _incoming.Span.Slice(5, length), _strings);
                 _incoming.RemoveFirst(5 + length);
+                ResponseBytes = length;
                 return true;
             }
             catch (TransportException error)
@@ -107,7 +111,10 @@ namespace Taoxr.Transport
         }
 
         /// <summary>Breaks the call off; whoever waits gets Cancelled.</summary>
-        public void Cancel() => _stream.Cancel(new RpcException(StatusCode.Cancelled, "the call was cancelled here"));
+        public void Cancel() => Cancel(new RpcException(StatusCode.Cancelled, "the call was cancelled here"));
+
+        /// <summary>Breaks the call off; whoever waits gets the reason.</summary>
+        public void Cancel(RpcException reason) => _stream.Cancel(reason);
 
         /// <summary>Breaks the call off if it runs.</summary>
         public void Dispose()

@@ -38,6 +38,9 @@ namespace Taoxr.Transport
         /// <summary>Whether calls can be made.</summary>
         public bool IsOpen => _transport.IsOpen;
 
+        /// <summary>Completes when the connection has ended, with the reason.</summary>
+        public Task<TransportException> Closed => _transport.Closed;
+
         /// <summary>Closes the connection; calls that run end with Unavailable.</summary>
         public void Dispose() => _transport.Dispose();
 

@@ -32,6 +32,8 @@ namespace Taoxr.Transport
         private readonly ByteBuffer _block = new ByteBuffer();
         private readonly TaskCompletionSource<bool> _ready =
             new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly TaskCompletionSource<TransportException> _closed =
+            new TaskCompletionSource<TransportException>(TaskCreationOptions.RunContinuationsAsynchronously);
         private TransportException? _failure;
         private Timer? _lastWords;
         private bool _goingAway;
@@ -57,6 +59,9 @@ namespace Taoxr.Transport
         }
 
         internal object Gate { get; } = new object();
+
+        /// <inheritdoc/>
+        public Task<TransportException> Closed => _closed.Task;
 
         /// <inheritdoc/>
         public string Scheme => "http";
@@ -187,6 +192,7 @@ namespace Taoxr.Transport
                 _streams.Clear();
                 _order.Clear();
                 _ready.TrySetException(error);
+                _closed.TrySetResult(error);
                 if (_control.Length < MostControl) WriteFrame(7, 0, 0, 0, 0, 0, 0, 0, 0, 0, (int)error.Error);
                 WakeWriter();
             }

@@ -12,6 +12,9 @@ namespace Taoxr.Transport
         /// <summary>Whether streams can be opened.</summary>
         bool IsOpen { get; }
 
+        /// <summary>Completes when the connection has ended, with the reason.</summary>
+        Task<TransportException> Closed { get; }
+
         /// <summary>"http" or "https".</summary>
         string Scheme { get; }
 

@@ -1,0 +1,196 @@
+#nullable enable
+using System;
+using System.Threading;
+using Taoxr.Protocol;
+using Taoxr.Protocol.V1;
+
+namespace Taoxr.Client
+{
+    /// <summary>
+    /// One conversation; TaoxrClient.Converse makes it. Its events come from TaoxrClient.Poll. Its methods return at once;
+    /// what they say reaches the server when it can, also what is said before the conversation runs. PushAudio and
+    /// ReportPlayback are for any thread, the other methods for the one that polls.
+    /// </summary>
+    public sealed partial class ConversationSession : IDisposable
+    {
+        private readonly Outbox _outbox;
+        private readonly Inbox _inbox = new Inbox();
+        private readonly SessionLoop _loop;
+        private readonly bool _pushToTalk;
+        private volatile bool _listens;
+        private string _playedTurn = "";
+        private long _playedUs;
+
+        internal ConversationSession(ConversationConfig config, Connector connector, ClientOptions options)
+        {
+            var copy = ConversationConfig.Parse(Messages.ToBytes(config));
+            _pushToTalk = copy.InputMode == InputMode.PushToTalk;
+            _listens = copy.AudioIn != null && !_pushToTalk;
+            _outbox = new Outbox(copy.AudioIn?.SampleRateHz ?? 0);
+            _loop = new SessionLoop(copy, connector, options, _outbox, _inbox);
+        }
+
+        /// <summary>How far it is, as the events have told.</summary>
+        public SessionState State { get; private set; }
+
+        /// <summary>What was negotiated; null before the first Started.</summary>
+        public SessionStarted? Negotiated { get; private set; }
+
+        /// <summary>The avatar's newest turn, or empty.</summary>
+        public string TurnId { get; private set; } = "";
+
+        /// <summary>The highest epoch that was seen.</summary>
+        public long Epoch { get; private set; }
+
+        /// <summary>Whether the user's microphone is switched off.</summary>
+        public bool Muted { get; private set; }
+
+        /// <summary>Whether PushAudio sends anything now: always when hands are free, between BeginTalking and EndTalking else.</summary>
+        public bool Listens => _listens && !Muted;
+
+        /// <summary>The user's sound that was dropped because the server did not take it in time, in microseconds.</summary>
+        public long DroppedAudioUs => _outbox.DroppedAudioUs;
+
+        /// <summary>Messages that wait for Poll; at most Inbox.MostMessages.</summary>
+        public int WaitingMessages => _inbox.Count;
+
+        internal bool IsFinished => State == SessionState.Ended;
+
+        /// <summary>More of the user's voice: mono, at ConversationConfig.audio_in. Dropped while Listens is false.</summary>
+        /// <param name="samples">From -1 to 1; copied.</param>
+        /// <param name="start">The first one.</param>
+        /// <param name="count">How many.</param>
+        /// <exception cref="InvalidOperationException">The conversation was begun without ConversationConfig.audio_in.</exception>
+        public void PushAudio(float[] samples, int start, int count)
+        {
+            if (Listens) _outbox.AddAudio(new ReadOnlySpan<float>(samples, start, count));
+        }
+
+        /// <summary>The same, for samples of 16 bit.</summary>
+        /// <exception cref="InvalidOperationException">The conversation was begun without ConversationConfig.audio_in.</exception>
+        public void PushAudio(short[] samples, int start, int count)
+        {
+            if (Listens) _outbox.AddAudio(new ReadOnlySpan<short>(samples, start, count));
+        }
+
+        /// <summary>The user says this, typed. While the avatar speaks, it interrupts it.</summary>
+        public void Ask(string text) => _outbox.Add(new ConverseRequest { Text = new TextInput { Text = text } });
+
+        /// <summary>Push-to-talk: from now on the user's voice is sent. An avatar that speaks is interrupted.</summary>
+        /// <exception cref="InvalidOperationException">The conversation is not push-to-talk.</exception>
+        public void BeginTalking()
+        {
+            RequirePushToTalk();
+            if (_listens) return;
+            if (_speaking) Interrupt();
+            _listens = true;
+        }
+
+        /// <summary>Push-to-talk: the user has finished; the avatar answers.</summary>
+        /// <exception cref="InvalidOperationException">The conversation is not push-to-talk.</exception>
+        public void EndTalking()
+        {
+            RequirePushToTalk();
+            if (!_listens) return;
+            _listens = false;
+            _outbox.Add(new ConverseRequest { EndOfUserTurn = new EndOfUserTurn() });
+        }
+
+        /// <summary>Switches the user's microphone off or on; what was being said ends.</summary>
+        public void SetMuted(bool muted)
+        {
+            if (muted == Muted) return;
+            Muted = muted;
+            _outbox.SetMuted(muted);
+        }
+
+        /// <summary>Stops the avatar, here at once: PlaybackCut is raised, and what still comes of the turn is dropped.</summary>
+        /// <param name="playedUs">How much of the turn was heard, in microseconds; null: as far as ReportPlayback said.</param>
+        public void Interrupt(long? playedUs = null)
+        {
+            if (TurnId.Length == 0) return;
+            long heard;
+            lock (_outbox) heard = playedUs ?? (_playedTurn == TurnId ? _playedUs : 0);
+            _interrupted = TurnId;
+            _speaking = false;
+            _outbox.Add(new ConverseRequest { Interrupt = new Interrupt { TurnId = TurnId, PlayedUs = heard } });
+            PlaybackCut?.Invoke(new TurnInfo(TurnId, Epoch, 0));
+        }
+
+        /// <summary>
+        /// Tells how much of a turn was heard; the server sends at most about 1.2 s more than that, so report at least five
+        /// times a second. A newer report takes the place of one that was not sent yet.
+        /// </summary>
+        /// <param name="turnId">The turn that plays.</param>
+        /// <param name="playedUs">Heard so far, in microseconds on its media clock.</param>
+        /// <param name="underruns">Times that playback ran dry in the turn.</param>
+        public void ReportPlayback(string turnId, long playedUs, int underruns = 0)
+        {
+            lock (_outbox)
+            {
+                _playedTurn = turnId;
+                _playedUs = playedUs;
+            }
+            _outbox.ReportPlayback(turnId, playedUs, underruns);
+        }
+
+        /// <summary>What came of a ToolCall, for the language model: text or JSON, at most 4,000 characters.</summary>
+        public void AnswerTool(string callId, string output) =>
+            _outbox.Add(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Output = output } });
+
+        /// <summary>Why a ToolCall failed, in words that the avatar may pass on; at most 1,000 characters.</summary>
+        public void FailTool(string callId, string error) =>
+            _outbox.Add(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Error = error } });
+
+        /// <summary>A gesture, now; needs Track.Body.</summary>
+        public void PlayAction(PlayActionAction action) =>
+            _outbox.Add(new ConverseRequest { PlayAction = new PlayAction { Action = action } });
+
+        /// <summary>
+        /// Where the avatar shall look, in its space: metres, right-handed, +X to its left, +Y up, +Z to its front, the origin
+        /// between its feet. Needs Track.Body. A newer point takes the place of one that was not sent yet.
+        /// </summary>
+        public void LookAt(float x, float y, float z) => _outbox.LookAt(true, x, y, z);
+
+        /// <summary>The avatar looks straight ahead again, with glances of its own.</summary>
+        public void LookAhead() => _outbox.LookAt(false, 0, 0, 0);
+
+        /// <summary>Other settings from the next turn on; what is null stays.</summary>
+        public void Update(string? systemPrompt = null, int? maxAnswerTokens = null, float? temperature = null)
+        {
+            var update = new UpdateConfig { SystemPrompt = systemPrompt, MaxAnswerTokens = maxAnswerTokens, Temperature = temperature };
+            _outbox.Add(new ConverseRequest { UpdateConfig = update });
+        }
+
+        /// <summary>Asks for a Pong, which measures the round trip.</summary>
+        /// <param name="clientTimeUs">Any clock of yours, in microseconds; comes back.</param>
+        public void Ping(long clientTimeUs) =>
+            _outbox.Add(new ConverseRequest { Ping = new Ping { ClientTimeUs = clientTimeUs } });
+
+        /// <summary>The conversation is over, and cannot be resumed; Ended is raised when the server has heard it.</summary>
+        public void End()
+        {
+            _loop.WantsEnd();
+            _outbox.End();
+        }
+
+        /// <summary>Ends the conversation and waits for that, at most about 0.3 s; Ended is not raised any more.</summary>
+        public void Dispose()
+        {
+            End();
+            Stop(TimeSpan.FromSeconds(0.3));
+        }
+
+        internal void Stop(TimeSpan patience)
+        {
+            State = SessionState.Ended;
+            _inbox.Close();
+            _loop.Stop(patience);
+        }
+
+        private void RequirePushToTalk()
+        {
+            if (!_pushToTalk) throw new InvalidOperationException("this conversation finds the end of the user's turn by itself; it was not begun with InputMode.PushToTalk");
+        }
+    }
+}
