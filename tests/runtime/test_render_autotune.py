@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from taoxr_runtime.render import autotune
 from taoxr_runtime.render.autotune import Tuned
+from taoxr_runtime.render.compute_tiles import ComputeTiles
 from taoxr_runtime.render.egl import Context
-from taoxr_runtime.render.radix import Plan
+from taoxr_runtime.render.gl import GlError
+from taoxr_runtime.render.radix import Plan, RadixSort
 
 pytestmark = pytest.mark.gl
+
+WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +65,24 @@ def test_takes_the_fastest(context: None, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(autotune, "sort_times", lambda: {slower: 2.0, faster: 1.0})
     monkeypatch.setattr(autotune, "frame_times", lambda plan: {"quads": 1.0, "tiles": 2.0})
     assert autotune.measured() == Tuned("quads", faster)
+
+
+def test_leaves_out_what_works_wrongly(context: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a driver whose subgroups are smaller than it says."""
+    monkeypatch.setattr(autotune, "_SPLATS", 500)
+    monkeypatch.setattr(autotune, "_SIZE", 64)
+    monkeypatch.setattr(autotune, "_KEYS", 5000)
+    broken = set(autotune.plans()[:1])
+    sort, raster = RadixSort.sort, ComputeTiles.raster
+
+    def sorted_wrongly(self: RadixSort, *args: Any) -> Any:
+        return sort(self, *args[:4], 4) if self.plan in broken else sort(self, *args)
+
+    monkeypatch.setattr(RadixSort, "sort", sorted_wrongly)
+    assert list(autotune.sort_times()) == autotune.plans()[1:]
+    monkeypatch.setattr(ComputeTiles, "raster", lambda self, canvases, fills: raster(self, canvases, [WHITE]))
+    assert set(autotune.frame_times(autotune.plans()[1])) == {"quads"}
+    assert autotune.measured().rasterizer == "quads"
+    broken.update(autotune.plans())
+    with pytest.raises(GlError, match="sorts wrongly"):
+        autotune.measured()
