@@ -1,16 +1,23 @@
 """What tests of more than one part need."""
 
+import asyncio
 import os
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
+from taoxr.client import private_bridge
+
 # Tests press Ctrl-C, which whatever a shell starts in the background is deaf to, and its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What a command prints is not broken at a width that hides the words that a test looks for.
+os.environ["COLUMNS"] = "300"
 
 # The same examples in every run, however slow the machine.
 settings.register_profile("taoxr", deadline=None, derandomize=True)
@@ -36,3 +43,19 @@ def display() -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(30)
+
+
+@pytest.fixture(scope="session")
+def real_bridge() -> Iterator[str]:
+    """Target of a bridge with the real workers and models: one for all tests that leave it as it was."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    context = private_bridge()
+    try:
+        yield asyncio.run_coroutine_threadsafe(context.__aenter__(), loop).result(120)
+    finally:
+        asyncio.run_coroutine_threadsafe(context.__aexit__(None, None, None), loop).result(60)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

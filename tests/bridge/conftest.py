@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +98,13 @@ class FakeLlm(llm_pb2_grpc.LlmServiceServicer):
 
 
 class FakeTts(tts_pb2_grpc.TtsServiceServicer):
-    """Speaks `MS_PER_CHAR` per letter, one phoneme per letter; nothing for text without letters.
+    """Speaks `ms_per_char` per letter, one phoneme per letter; nothing for text without letters.
 
     The audio comes in pieces of `piece` samples; before each but the first it waits for `pace`.
     """
 
     def __init__(self) -> None:
+        self.ms_per_char = MS_PER_CHAR
         self.texts: list[str] = []
         self.styles: list[tuple[float, int, str]] = []
         self.speakers = ("", "0", "1", "Eve", "Bob")
@@ -124,8 +126,8 @@ class FakeTts(tts_pb2_grpc.TtsServiceServicer):
         self.spoke.set()
         self.styles.append((request.speed, request.seed, request.speaker))
         letters = [c for c in request.text if c.isalnum()]
-        step = MS_PER_CHAR * 1000
-        pcm = np.full(len(letters) * RATE * MS_PER_CHAR // 1000, 1000, "<i2")
+        step = self.ms_per_char * 1000
+        pcm = np.full(len(letters) * RATE * self.ms_per_char // 1000, 1000, "<i2")
         phonemes = [
             common_pb2.PhonemeTiming(
                 symbol=f"ˈ{c}" if c in self.stressed else c, start_us=i * step, end_us=(i + 1) * step
@@ -302,6 +304,8 @@ def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
 
 
 MakeBridge = Callable[..., Any]
+# Whole samples, like `MS_PER_CHAR`.
+HASTE_MS_PER_CHAR = 20
 
 
 @pytest.fixture
@@ -326,19 +330,31 @@ def fake_workers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Any]:
 def fake_bridge(
     fake_workers: Callable[[], Any], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> MakeBridge:
-    """`async with fake_bridge(setting=...) as (client, fakes)`: a bridge on fake workers."""
+    """`async with fake_bridge(setting=...) as (client, fakes)`: a bridge on fake workers.
+
+    A turn lasts until its answer is heard, letter by letter.
+    """
 
     @asynccontextmanager
-    async def make(**settings: Any) -> AsyncGenerator[tuple[Client, Fakes]]:
+    async def make(
+        *, ms_per_char: int = MS_PER_CHAR, **settings: Any
+    ) -> AsyncGenerator[tuple[Client, Fakes]]:
         monkeypatch.setenv("TAOXR_HOME", str(tmp_path_factory.mktemp("home")))
         async with AsyncExitStack() as stack:
             fakes = await stack.enter_async_context(fake_workers())
-            chosen = Settings(port=0, worker_wait_s=5.0, **settings)
+            fakes.tts.ms_per_char = ms_per_char
+            chosen = Settings(**({"port": 0, "worker_wait_s": 30.0} | settings))
             target = fakes.bridge = await stack.enter_async_context(bridge(chosen, fakes.targets))
             client = await stack.enter_async_context(connect(target))
             yield client, fakes
 
     return make
+
+
+@pytest.fixture
+def quick_bridge(fake_bridge: MakeBridge) -> MakeBridge:
+    """`fake_bridge` with a voice three times as fast, where no answer has to last."""
+    return partial(fake_bridge, ms_per_char=HASTE_MS_PER_CHAR)
 
 
 class BridgeProcess:
@@ -375,7 +391,7 @@ class BridgeProcess:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(60)
 
 
 @pytest.fixture(scope="session")

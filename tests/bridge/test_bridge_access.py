@@ -56,7 +56,7 @@ async def serving(fakes: Any, **settings: Any) -> AsyncGenerator[str]:
         stack.push_async_callback(fakes.stop_all)
         for role in fakes.targets:
             await fakes.start(role)
-        chosen = Settings(port=0, worker_wait_s=5.0, **settings)
+        chosen = Settings(port=0, worker_wait_s=30.0, **settings)
         yield await stack.enter_async_context(bridge(chosen, fakes.targets))
 
 

@@ -24,6 +24,8 @@ ANSWER = (
     "One two three four five six seven eight nine. Ten eleven twelve thirteen fourteen. "
     "Fifteen sixteen seventeen eighteen nineteen."
 )
+# Far more than a busy machine needs, and less than the 15 s after which the bridge would be killed.
+SOON_S = 10.0
 
 
 @asynccontextmanager
@@ -39,7 +41,8 @@ async def bridge_process(fakes: Any) -> AsyncGenerator[tuple[aio.Channel, AsyncE
         yield await stack.enter_async_context(open_channel(target)), running
 
 
-async def test_sigterm_is_announced_and_the_clause_finished(fakes):
+async def test_sigterm_is_announced_and_the_clause_finished(fakes, monkeypatch):
+    monkeypatch.setenv("TAOXR_BRIDGE_DRAIN_TIMEOUT_S", "12")
     fakes.llm.answer = lambda prompt: ANSWER
     async with bridge_process(fakes) as (channel, running):
         call = ConversationServiceStub(channel).Converse()
@@ -48,7 +51,6 @@ async def test_sigterm_is_announced_and_the_clause_finished(fakes):
         responses: list[pb.ConverseResponse] = []
         while not responses or not responses[-1].HasField("media"):
             responses.append(await call.read())
-        began = time.monotonic()
         stopping = asyncio.create_task(running.aclose())
         while True:
             try:
@@ -58,11 +60,10 @@ async def test_sigterm_is_announced_and_the_clause_finished(fakes):
                 break
             assert response is not aio.EOF
             responses.append(response)
-        assert time.monotonic() - began < 6
         await stopping
     (going,) = [r.going_away for r in responses if r.HasField("going_away")]
     assert going.reason == pb.GoingAway.REASON_SHUTDOWN
-    assert going.time_left_us == 5_000_000
+    assert going.time_left_us == 12_000_000
     chunks = [r.media for r in responses if r.HasField("media")]
     assert {chunk.clause for chunk in chunks} == {0}
     assert [chunk.last for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
@@ -75,7 +76,8 @@ async def test_sigterm_is_announced_and_the_clause_finished(fakes):
     assert "resume" in str(error)
 
 
-async def test_an_idle_conversation_ends_at_once(fakes):
+async def test_an_idle_conversation_ends_at_once(fakes, monkeypatch):
+    monkeypatch.setenv("TAOXR_BRIDGE_DRAIN_TIMEOUT_S", "60")
     async with bridge_process(fakes) as (channel, running):
         call = ConversationServiceStub(channel).Converse()
         await call.write(pb.ConverseRequest(config=pb.ConversationConfig()))
@@ -83,7 +85,7 @@ async def test_an_idle_conversation_ends_at_once(fakes):
         assert started.HasField("session_started")
         began = time.monotonic()
         await running.aclose()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < SOON_S
         assert (await call.read()).going_away.reason == pb.GoingAway.REASON_SHUTDOWN
         assert await call.code() is grpc.StatusCode.UNAVAILABLE
 
@@ -98,7 +100,7 @@ async def test_a_thought_that_never_ends_does_not_hold_the_bridge_up(fakes, monk
         await fakes.llm.called.wait()
         began = time.monotonic()
         await running.aclose()
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < SOON_S
         with pytest.raises(aio.AioRpcError) as raised:
             async for _ in call:
                 pass

@@ -176,7 +176,7 @@ async def call(channel: aio.Channel, rpc: Rpc, rng: random.Random) -> tuple[Stat
     kind = ("stream" if rpc.requests else "unary") + ("_stream" if rpc.responses else "_unary")
     sent = list(requests(rpc, rng))
     given = iter(sent) if rpc.requests else sent[0]
-    running = getattr(channel, kind)(rpc.path)(given, timeout=10)
+    running = getattr(channel, kind)(rpc.path)(given, timeout=60)
 
     async def read_all() -> None:
         if rpc.responses:
@@ -249,7 +249,7 @@ async def fuzz(fake_bridge, count: int) -> Counter[tuple[str, StatusCode]]:
                 break
         assert np.any((await client.say("Hello.")).pcm)
         # ASYNC110: ends are seen from outside; no event tells them.
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (await client.server_info()).active_conversations > 1:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             while len(asyncio.all_tasks()) > tasks_before:  # noqa: ASYNC110

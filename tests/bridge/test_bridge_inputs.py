@@ -80,8 +80,8 @@ def field_of(error: aio.AioRpcError) -> str:
 
 
 @pytest.fixture
-async def target(fake_bridge):
-    async with fake_bridge() as (client, fakes):
+async def target(quick_bridge):
+    async with quick_bridge() as (client, fakes):
         yield fakes.bridge
         # Whatever came, the bridge goes on.
         assert len((await client.say("hello")).pcm)
@@ -124,8 +124,8 @@ async def test_texts_in_a_conversation(target: str):
     assert (await refusal(target, CONVERSE, first, over)).code() is StatusCode.RESOURCE_EXHAUSTED
 
 
-async def test_words_that_look_like_values_are_words(fake_bridge):
-    async with fake_bridge() as (client, fakes), client.converse() as conversation:
+async def test_words_that_look_like_values_are_words(quick_bridge):
+    async with quick_bridge() as (client, fakes), client.converse() as conversation:
         for text in ("NaN", "null", "-inf", "\u202eabc\u0000"):
             await conversation.send_text(text)
             async for event in conversation:
@@ -135,8 +135,8 @@ async def test_words_that_look_like_values_are_words(fake_bridge):
             assert fakes.llm.requests[-1].messages[-1].content == text
 
 
-async def test_empty_audio_is_nothing(fake_bridge):
-    async with fake_bridge() as (client, _fakes):
+async def test_empty_audio_is_nothing(quick_bridge):
+    async with quick_bridge() as (client, _fakes):
         options = ConversationOptions(audio_in_hz=16000, input_mode=InputMode.PUSH_TO_TALK)
         async with client.converse(options) as conversation:
             await conversation._send(sound(CONVERSE, b""))  # the client itself sends nothing then
@@ -157,8 +157,8 @@ async def test_empty_clip_of_audio2face(target: str):
     assert field_of(error) == "audio_with_emotion.audio_buffer"
 
 
-async def test_a_deadline_ends_the_work(fake_bridge):
-    async with fake_bridge() as (client, fakes), open_channel(fakes.bridge) as channel:
+async def test_a_deadline_ends_the_work(quick_bridge):
+    async with quick_bridge() as (client, fakes), open_channel(fakes.bridge) as channel:
         fakes.llm.hold.clear()
         call: Any = channel.stream_stream(f"/{CONVERSE}")(timeout=0.5)
         await call.write(pb.ConverseRequest(config=pb.ConversationConfig()).SerializeToString())
@@ -168,7 +168,7 @@ async def test_a_deadline_ends_the_work(fake_bridge):
                 pass
         assert raised.value.code() is StatusCode.DEADLINE_EXCEEDED
         assert isinstance(error_of(raised.value), TaoxrError)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await fakes.llm.was_cancelled.wait()
             while (await client.server_info()).active_conversations:  # noqa: ASYNC110  seen from outside
                 await asyncio.sleep(0.02)

@@ -25,14 +25,14 @@ def port() -> int:
 async def read(port: int) -> tuple[str, dict[tuple[str, ...], float]]:
     """The page, and its samples by name and label values."""
     url = f"http://127.0.0.1:{port}/metrics"
-    page = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=5).read().decode())
+    page = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=60).read().decode())
     samples = [s for family in text_string_to_metric_families(page) for s in family.samples]
     return page, {(s.name, *s.labels.values()): s.value for s in samples}
 
 
-async def test_calls_turns_and_workers_are_counted(fake_bridge, port):
+async def test_calls_turns_and_workers_are_counted(quick_bridge, port):
     say, converse = "/taoxr.v1.ConversationService/Say", "/taoxr.v1.ConversationService/Converse"
-    async with fake_bridge(metrics_port=port) as (client, fakes):
+    async with quick_bridge(metrics_port=port) as (client, fakes):
         await client.say("hello")
         with pytest.raises(InvalidInputError):
             await client.say("")
@@ -54,16 +54,16 @@ async def test_calls_turns_and_workers_are_counted(fake_bridge, port):
     assert after["taoxr_calls_total", "INVALID_ARGUMENT", say] == 1
     assert after["taoxr_calls_total", "OK", converse] == 1
     assert after["taoxr_turn_stage_seconds_count", "first_media"] == 1
-    assert 0 < after["taoxr_turn_stage_seconds_sum", "first_media"] < 5
+    assert 0 < after["taoxr_turn_stage_seconds_sum", "first_media"] < 60
     assert {role: after["taoxr_worker_ready", role] for role in fakes.targets} == dict.fromkeys(
         fakes.targets, 1
     )
     assert "Zebedee" not in page
 
 
-async def test_a_taken_port_is_named(fake_bridge, port):
+async def test_a_taken_port_is_named(quick_bridge, port):
     with socket.create_server(("127.0.0.1", port)), pytest.raises(InvalidInputError, match="--metrics-port"):
-        async with fake_bridge(metrics_port=port):
+        async with quick_bridge(metrics_port=port):
             pass
     with pytest.raises(OSError, match="refused"):  # and none without being asked for
         await read(port)

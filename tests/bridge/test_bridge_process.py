@@ -1,14 +1,12 @@
 """The bridge as a process with the real workers and models."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import grpc
 import numpy as np
@@ -28,7 +26,6 @@ from taoxr.client import (
     Event,
     InputMode,
     MediaChunk,
-    Notice,
     SpeechActivity,
     State,
     Transcript,
@@ -45,17 +42,9 @@ pytestmark = pytest.mark.process
 JAW = arkit.INDEX["jawOpen"]
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory, start_bridge: Callable[..., Any]) -> Iterator[Any]:
-    bridge = start_bridge(tmp_path_factory.mktemp("bridge"))
-    bridge.wait_ready()
-    yield bridge
-    bridge.stop()
-
-
 @pytest.fixture
-def target(shared: Any) -> str:
-    return shared.wait_ready()
+def target(real_bridge: str) -> str:
+    return real_bridge
 
 
 async def until_end(conversation: Conversation) -> list[Event]:
@@ -139,31 +128,6 @@ async def test_second_conversation_is_refused(target: str):
                 pass
         speech = await client.say("Saying is independent of it.")
         assert len(speech.pcm)
-
-
-async def test_killed_worker_comes_back(target: str):
-    async with connect(target) as client:
-        before = {w.role: w for w in (await client.server_info()).workers}
-        async with client.converse() as conversation:
-            await conversation.send_text("Tell me about music.")
-            async for event in conversation:
-                if isinstance(event, TurnState) and event.state is State.THINKING:
-                    break
-            os.kill(before["tts"].pid, signal.SIGKILL)
-            events = await until_end(conversation)
-            # The worker dies before or while it is called: the turn fails, or waits for the new one.
-            assert events[-1].state in (State.FAILED, State.DONE)
-            # On a busy machine another notice may say that the voice is slow.
-            failures = [e for e in events if isinstance(e, Notice) and "the tts worker" in str(e.error)]
-            assert bool(failures) == (events[-1].state is State.FAILED)
-            await conversation.send_text("What is the capital of France?")
-            events = await until_end(conversation)
-            assert events[-1].state is State.DONE
-            assert media(events)
-        after = {w.role: w for w in (await client.server_info()).workers}
-        assert after["tts"].restarts == before["tts"].restarts + 1
-        assert after["tts"].pid != before["tts"].pid
-        assert after["llm"].pid == before["llm"].pid
 
 
 async def test_voice_is_understood_by_the_ear_and_its_text_moves_the_lips(target: str):
@@ -275,18 +239,18 @@ def test_ctrl_c_parent_and_kill_leave_no_orphans(target: str, tmp_path: Path, st
             bridge.process.stdin.close()
         else:
             bridge.process.kill()
-        code = bridge.process.wait(30)
+        code = bridge.process.wait(60)
         assert code == (-signal.SIGKILL if how == "kill" else 0), bridge.log.read_text()
         if how != "kill":
             assert not bridge.ready.exists()
-        psutil.wait_procs([worker], timeout=15)
+        psutil.wait_procs([worker], timeout=60)
         assert not worker.is_running()
 
 
 def test_missing_models_are_named_with_what_to_do(target: str, tmp_path: Path, start_bridge):
     elsewhere = [part for role in ("ear", "tts", "a2bs") for part in ("--worker", f"{role}={target}")]
     bridge = start_bridge(tmp_path, *elsewhere, TAOXR_HOME=str(tmp_path / "empty"))
-    assert bridge.process.wait(60) == 1
+    assert bridge.process.wait(120) == 1
     log = bridge.log.read_text()
     assert "taoxr models pull" in log
     assert "Traceback" not in log
@@ -304,7 +268,7 @@ def test_missing_models_are_named_with_what_to_do(target: str, tmp_path: Path, s
 )
 def test_serve_names_what_is_wrong(arguments: list[str], words: list[str]):
     command = [sys.executable, "-m", "taoxr_bridge", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 1
     for word in words:
         assert word in result.stderr
@@ -326,7 +290,7 @@ def test_talk_ends_at_ctrl_c_while_it_waits_for_a_line(target: str):
     talking.stdin.flush()
     answer = talking.stdout.readline()
     talking.send_signal(signal.SIGINT)
-    assert talking.wait(20) == 130
+    assert talking.wait(60) == 130
     assert "Paris" in answer
     talking.stdin.close()
     talking.stdout.close()

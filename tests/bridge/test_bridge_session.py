@@ -203,7 +203,7 @@ async def test_a_watcher_that_reads_nothing_costs_the_conversation_nothing(fake_
         watch = client.watch(conversation.started.session_id)
         await anext(watch)
         fakes.llm.answer = lambda prompt: "One two three four five six seven."
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await conversation.send_text("go")
             await until(conversation, TurnState, State.DONE)
         await watch.aclose()

@@ -69,8 +69,8 @@ def said(events) -> str:
     return "".join(e.text for e in events if isinstance(e, TextDelta))
 
 
-async def test_a_call_is_answered_and_the_answer_goes_on(fake_bridge):
-    async with fake_bridge() as (client, fakes):
+async def test_a_call_is_answered_and_the_answer_goes_on(quick_bridge):
+    async with quick_bridge() as (client, fakes):
         fakes.llm.script = calling("Let me see. ", call("get_weather", city="Paris"))
         async with client.converse(ConversationOptions(tools=(get_weather,))) as conversation:
             assert Capability.TOOLS in conversation.started.capabilities
@@ -105,8 +105,8 @@ async def test_a_call_is_answered_and_the_answer_goes_on(fake_bridge):
     ("city", "told"),
     [("Atlantis", "there is no such city"), (None, "city: Missing required argument")],
 )
-async def test_what_goes_wrong_in_a_tool_is_told(fake_bridge, city, told):
-    async with fake_bridge() as (client, fakes):
+async def test_what_goes_wrong_in_a_tool_is_told(quick_bridge, city, told):
+    async with quick_bridge() as (client, fakes):
         fakes.llm.script = calling(call("get_weather", **({"city": city} if city else {})))
         async with client.converse(ConversationOptions(tools=(get_weather,))) as conversation:
             await conversation.send_text("how is it?")
@@ -115,8 +115,8 @@ async def test_what_goes_wrong_in_a_tool_is_told(fake_bridge, city, told):
     assert said(events) == f"Told: {told}"
 
 
-async def test_a_call_without_an_answer_goes_on_without(fake_bridge):
-    async with fake_bridge() as (client, fakes):
+async def test_a_call_without_an_answer_goes_on_without(quick_bridge):
+    async with quick_bridge() as (client, fakes):
         fakes.llm.script = calling(call("look", at="you"))
         options = ConversationOptions(tools=(MANUAL,), tool_timeout_s=0.2)
         async with client.converse(options) as conversation:
@@ -135,8 +135,8 @@ async def test_a_call_without_an_answer_goes_on_without(fake_bridge):
             assert (await turn(conversation))[1].state is State.DONE
 
 
-async def test_an_interrupt_ends_the_wait(fake_bridge):
-    async with fake_bridge() as (client, fakes):
+async def test_an_interrupt_ends_the_wait(quick_bridge):
+    async with quick_bridge() as (client, fakes):
         fakes.llm.script = calling(call("look", at="you"), "never")
         async with client.converse(ConversationOptions(tools=(MANUAL,), tool_timeout_s=120)) as conversation:
 
@@ -164,8 +164,8 @@ async def test_an_interrupt_ends_the_wait(fake_bridge):
         (call("", problem="it is not JSON"), "cannot be made: it is not JSON"),
     ],
 )
-async def test_calls_that_cannot_be_made_are_told_to_both_sides(fake_bridge, wrong, told):
-    async with fake_bridge() as (client, fakes):
+async def test_calls_that_cannot_be_made_are_told_to_both_sides(quick_bridge, wrong, told):
+    async with quick_bridge() as (client, fakes):
         fakes.llm.script = calling(wrong, call("get_weather", city="Rome"))
         async with client.converse(ConversationOptions(tools=(get_weather,))) as conversation:
             await conversation.send_text("do something")
@@ -178,8 +178,8 @@ async def test_calls_that_cannot_be_made_are_told_to_both_sides(fake_bridge, wro
     assert said(events) == "Told: It is sunny in Rome."
 
 
-async def test_a_model_that_never_stops_calling_fails(fake_bridge):
-    async with fake_bridge() as (client, fakes):
+async def test_a_model_that_never_stops_calling_fails(quick_bridge):
+    async with quick_bridge() as (client, fakes):
         fakes.llm.script = calling(*(call("get_weather", city="Rome") for _ in range(9)))
         async with client.converse(ConversationOptions(tools=(get_weather,))) as conversation:
             await conversation.send_text("go")
@@ -191,15 +191,15 @@ async def test_a_model_that_never_stops_calling_fails(fake_bridge):
     assert isinstance(notice.error, TaoxrError)
 
 
-async def test_a_draft_calls_nothing_before_it_is_published(fake_bridge):
-    async with fake_bridge() as (client, fakes):
+async def test_a_draft_calls_nothing_before_it_is_published(quick_bridge):
+    async with quick_bridge() as (client, fakes):
         fakes.ear.text, fakes.ear.stable = "look at me", "look at me"
         fakes.llm.script = calling(call("look", at="me"))
         options = ConversationOptions(tools=(MANUAL,), audio_in_hz=16000)
         async with client.converse(options) as conversation:
             loud, quiet = (b"\1\0" * 1600, b"\0\0" * 1600)
             await conversation._send(pb.ConverseRequest(audio=pb.AudioInput(pcm=loud)))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await fakes.llm.called.wait()  # the draft runs, and has called
             await conversation.ping()
             seen: list[str] = []
@@ -218,8 +218,8 @@ async def test_a_draft_calls_nothing_before_it_is_published(fake_bridge):
     assert len(fakes.llm.requests) == 2  # the draft was used, not made again
 
 
-async def test_update_and_resume_keep_the_tools_and_a_pending_call_is_lost_with_its_turn(fake_bridge):
-    async with fake_bridge() as (client, fakes):
+async def test_update_and_resume_keep_the_tools_and_a_pending_call_is_lost_with_its_turn(quick_bridge):
+    async with quick_bridge() as (client, fakes):
         fakes.llm.script = calling(call("look", at="you"))
         async with client.converse(ConversationOptions(tools=(MANUAL,))) as conversation:
             await conversation.update(system_prompt="You are Ann.", temperature=0.5)
@@ -272,8 +272,8 @@ def tools(*changed: dict) -> pb.ConversationConfig:
         (pb.ConversationConfig(tool_timeout_us=-1), "config.tool_timeout_us"),
     ],
 )  # fmt: skip
-async def test_wrong_tools_are_refused(fake_bridge, config, field):
-    async with fake_bridge() as (client, _fakes):
+async def test_wrong_tools_are_refused(quick_bridge, config, field):
+    async with quick_bridge() as (client, _fakes):
         call = client._conversations.Converse(iter([pb.ConverseRequest(config=config)]))
         with pytest.raises(InvalidInputError, match=f"^{field}:"):
             await first_response(call)
@@ -286,8 +286,8 @@ async def first_response(call):
         raise error_of(error) from error
 
 
-async def test_sixteen_tools_are_fine_and_wrong_answers_are_refused(fake_bridge):
-    async with fake_bridge() as (client, _fakes):
+async def test_sixteen_tools_are_fine_and_wrong_answers_are_refused(quick_bridge):
+    async with quick_bridge() as (client, _fakes):
         many = tuple(Tool(f"t{i}", "Does something.", {}) for i in range(16))
         async with client.converse(ConversationOptions(tools=many)) as conversation:
             assert Capability.TOOLS in conversation.started.capabilities
@@ -301,7 +301,7 @@ async def test_sixteen_tools_are_fine_and_wrong_answers_are_refused(fake_bridge)
                 await turn(conversation)
 
 
-async def test_tools_of_the_client_without_async(fake_bridge):
+async def test_tools_of_the_client_without_async(quick_bridge):
     def talk(target: str) -> str:
         options = ConversationOptions(tools=(get_weather,))
         with sync.connect(target) as client, client.converse(options) as conversation:
@@ -314,13 +314,13 @@ async def test_tools_of_the_client_without_async(fake_bridge):
                     break
             return text
 
-    async with fake_bridge() as (_client, fakes):
+    async with quick_bridge() as (_client, fakes):
         fakes.llm.script = calling(call("get_weather", city="Paris"))
         assert await asyncio.to_thread(talk, fakes.bridge) == "Told: It is sunny in Paris."
 
 
-async def test_talk_offers_the_installed_tools(fake_bridge):
-    async with fake_bridge() as (_client, fakes):
+async def test_talk_offers_the_installed_tools(quick_bridge):
+    async with quick_bridge() as (_client, fakes):
         fakes.llm.script = calling(call("get_time"))
         command = ("talk", "--text", "--silent", "--tools", "--target", fakes.bridge)
         process = await asyncio.create_subprocess_exec(

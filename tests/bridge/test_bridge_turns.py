@@ -1,6 +1,7 @@
 """Turns, interruption, failures and limits, with fake workers behind a real bridge and real gRPC."""
 
 import asyncio
+from contextlib import suppress
 from itertools import pairwise
 
 import grpc
@@ -162,15 +163,15 @@ async def test_a_client_that_does_not_play_gets_no_more_than_the_lead(fake_bridg
         fakes.llm.answer = lambda prompt: LONG
         await conversation.send_text("talk")
         newest = 0
-        try:
-            async with asyncio.timeout(3):
-                async for event in conversation:
-                    if isinstance(event, MediaChunk):
-                        newest = event.end_us
-                        await conversation.report_playback(event.turn_id, 0)
-        except TimeoutError:
-            pass
-        assert 1_100_000 < newest <= 1_200_000 + 160_000
+        while newest <= 1_100_000:
+            newest = (await first_media(conversation)).end_us
+            await conversation.report_playback(conversation.turn_id, 0)
+        # What comes beyond, if anything does, comes at once.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                while True:
+                    newest = (await first_media(conversation)).end_us
+        assert newest <= 1_200_000 + 160_000
 
 
 async def test_worker_crash_fails_the_turn_and_the_next_works(fake_bridge):
@@ -313,7 +314,7 @@ async def test_answer_with_nothing_to_pronounce(fake_bridge):
 
 async def test_say_is_not_paced_and_checks_its_text(fake_bridge):
     async with fake_bridge() as (client, _fakes):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(15):  # of about 20 s
             speech = await client.say(LONG, frame_rate=60)
         assert len(speech.pcm) / speech.sample_rate_hz > 15
         np.testing.assert_array_equal(

@@ -35,7 +35,7 @@ class Bridge:
 
     async def end(self, number: int) -> None:
         self._running.process.send_signal(number)
-        await asyncio.to_thread(self._running.process.wait, 30)
+        await asyncio.to_thread(self._running.process.wait, 60)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def talk(
 
 async def until(condition: Callable[[], object], companion: Companion) -> None:
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not condition():  # noqa: ASYNC110  another thread's
                 await asyncio.sleep(0.01)
     except TimeoutError:

@@ -85,10 +85,10 @@ async def test_a_report_wakes_the_sender(pacer: Pacer):
     await asyncio.sleep(0)
     assert not waiting.done()
     pacer.report(200_000)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(30):
         await waiting
 
 
 async def test_all_heard_at_once_when_nothing_was_sent(pacer: Pacer):
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(30):
         await pacer.wait_until_heard()

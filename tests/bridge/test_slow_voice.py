@@ -19,6 +19,8 @@ async def ask(client) -> list:
         await conversation.send_text("Hello.")
         async for event in conversation:
             events.append(event)
+            if isinstance(event, MediaChunk):  # played in no time
+                await conversation.report_playback(event.turn_id, event.end_us)
             if isinstance(event, TurnMetrics):
                 return events
     raise AssertionError("the stream ended")
@@ -27,7 +29,7 @@ async def ask(client) -> list:
 async def test_a_slow_voice_is_told_once_and_its_clauses_come_whole(fake_bridge):
     async with fake_bridge() as (client, fakes):
         fakes.llm.answer = lambda _prompt: ANSWER
-        fakes.tts.piece = 2205  # 0.1 s each, made in 0.15 s
+        fakes.tts.piece = 2205  # 0.1 s each, made in at least 0.15 s
 
         async def slowly() -> None:
             await asyncio.sleep(0.15)

@@ -36,7 +36,7 @@ async def states_until_down(settings: Settings) -> tuple[list[WorkerState], Work
     states: list[WorkerState] = []
     async with supervisor.supervise({}, settings, lambda w: states.append(w.state)) as workers:
         with pytest.raises(UnavailableError):
-            await workers.wait_all_ready(30)
+            await workers.wait_all_ready(120)
         return states, workers["llm"]
 
 
@@ -75,7 +75,7 @@ async def test_leaving_stops_a_worker_that_ignores_sigterm(command, monkeypatch)
         'open(notes, "w").write(f"{os.getpid()}\\n")\ntime.sleep(600)'
     )
     async with supervisor.supervise({}, Settings(), lambda worker: None):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             # ASYNC110: another process writes the file.
             while not notes.exists() or not notes.read_text().endswith("\n"):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)

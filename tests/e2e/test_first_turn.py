@@ -23,8 +23,8 @@ BILABIALS = "pbm"
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def client() -> AsyncIterator[Client]:
-    async with taoxr.private_bridge() as target, taoxr.connect(target) as connected:
+async def client(real_bridge: str) -> AsyncIterator[Client]:
+    async with taoxr.connect(real_bridge) as connected:
         yield connected
 
 

@@ -13,13 +13,13 @@ from PIL import Image
 pytestmark = pytest.mark.e2e
 
 
-def test_a_question_is_answered_in_the_window(display: str, tmp_path: Path) -> None:
+def test_a_question_is_answered_in_the_window(display: str, real_bridge: str, tmp_path: Path) -> None:
     voice, shot = tmp_path / "voice.wav", tmp_path / "view.png"
     done = subprocess.run(
         [
             sys.executable, "-c", "from taoxr.cli import main; main()", "view",
             "--ask", "What is the capital of France?", "--sound", str(voice), "--size", "320x400",
-            "--debug", "--screenshot", str(shot), "--once",
+            "--target", real_bridge, "--debug", "--screenshot", str(shot), "--once",
         ],
         env={**os.environ, "DISPLAY": display, "COLUMNS": "300"},
         capture_output=True, text=True, timeout=180, check=False,

@@ -15,7 +15,7 @@ from output import Output
 from PIL import Image
 from viewing import turn
 
-COMMAND = (sys.executable, Path(__file__).with_name("talker.py"), "avatar", "Why do people like music?")
+COMMAND = (sys.executable, Path(__file__).with_name("talker.py"), "avatar", "", "Why do people like music?")
 FAR, NEAR = (0.0, 1.6, 0.0), (0.0, 1.58, -0.72)
 
 with Monado(picture=True) as monado:

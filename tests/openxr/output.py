@@ -27,7 +27,7 @@ class Output:
     def text(self) -> str:
         return "".join(self.lines)
 
-    def wait_for(self, pattern: str, timeout: float = 40) -> str:
+    def wait_for(self, pattern: str, timeout: float = 120) -> str:
         """The next line in which a pattern is found."""
         end = time.monotonic() + timeout
         while True:

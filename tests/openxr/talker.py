@@ -1,6 +1,6 @@
 """A client that converses as `taoxr xr` does, and says what its captions say.
 
-python talker.py QUESTION...
+python talker.py HOW TARGET QUESTION...
 """
 
 import os
@@ -43,14 +43,15 @@ class Telling(Conversation):
 
 
 def converse(companion: Companion, figure: Figure, size: int) -> None:
-    partner = Telling(companion, sys.argv[2:], False, say)
+    partner = Telling(companion, questions, False, say)
     timing = run(Options(pictures=Pictures(size=(size, size)), eye_height=1.68), figure, partner, say)
     say(timing.summary()[0])
 
 
 options = ConversationOptions(temperature=0.0)  # the likeliest words, so that a test repeats
-with Companion(None, NullSink(), NullSource(), options=options) as talker:
-    if sys.argv[1] == "still":
+how, target, *questions = sys.argv[1:]
+with Companion(target or None, NullSink(), NullSource(), options=options) as talker:
+    if how == "still":
         converse(talker, Still(person(300)), 96)
     else:
         scene = load_avatar(None)
