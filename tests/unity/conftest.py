@@ -41,13 +41,14 @@ def programs() -> Path:
     client = Assembly(
         "Taoxr.Client",
         sorted((RUNTIME_SOURCES / "Client").rglob("*.cs")),
-        ["Taoxr.Protocol", "Taoxr.Transport"],
+        [protocol.name, transport.name],
     )
-    package = [protocol.name, transport.name]
+    package = [protocol.name, transport.name, client.name]
     codec = Assembly("codec_server", [HARNESS / "CodecServer.cs"], uses=package, program=True)
     grpc = Assembly("grpc_runner", [HARNESS / "GrpcRunner.cs"], uses=package, program=True)
+    runner = Assembly("client_runner", [HARNESS / "ClientRunner.cs"], uses=package, program=True)
     scan = Assembly("scan", [HARNESS / "Scan.cs"], program=True, runtimes=["dotnet"])
-    return built([protocol, transport, client, codec, grpc, scan])
+    return built([protocol, transport, client, codec, grpc, runner, scan])
 
 
 @pytest.fixture(scope="module", params=RUNTIMES)

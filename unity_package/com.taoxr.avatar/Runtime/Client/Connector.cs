@@ -1,6 +1,7 @@
 #nullable enable
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Threading;
 using System.Threading.Tasks;
 using Taoxr.Protocol;
@@ -90,7 +91,7 @@ namespace Taoxr.Client
             where TRequest : class, IMessage
             where TResponse : class, IMessage
         {
-            var due = DateTime.UtcNow + _options.CallTimeout;
+            var waited = Stopwatch.StartNew();
             using var late = CancellationTokenSource.CreateLinkedTokenSource(cancel);
             var waiting = WaitAsync();
             if (await Task.WhenAny(waiting, Task.Delay(_options.CallTimeout, late.Token)).ConfigureAwait(false) != waiting)
@@ -102,9 +103,9 @@ namespace Taoxr.Client
             var channel = await waiting.ConfigureAwait(false);
             try
             {
-                return await channel.UnaryAsync(method, request, Options(due - DateTime.UtcNow, cancel)).ConfigureAwait(false);
+                return await channel.UnaryAsync(method, request, Options(_options.CallTimeout - waited.Elapsed, cancel)).ConfigureAwait(false);
             }
-            catch (RpcException error) when (error.InnerException is TransportException { Reset: false })
+            catch (RpcException error) when (Retry.IsLoss(error))
             {
                 Lost(channel, error);
                 throw;
@@ -169,6 +170,7 @@ namespace Taoxr.Client
                         wait = _backoff.Next();
                         Change(ConnectionState.Waiting, error, wait);
                         _attempt.TrySetException(error);
+                        _ = _attempt.Task.Exception;
                     }
                     if (await Retry.WaitAsync(wait, _end.Token).ConfigureAwait(false)) return;
                     lock (_gate)

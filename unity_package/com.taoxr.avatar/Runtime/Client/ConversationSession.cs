@@ -8,8 +8,9 @@ namespace Taoxr.Client
 {
     /// <summary>
     /// One conversation; TaoxrClient.Converse makes it. Its events come from TaoxrClient.Poll. Its methods return at once;
-    /// what they say reaches the server when it can, also what is said before the conversation runs. PushAudio and
-    /// ReportPlayback are for any thread, the other methods for the one that polls.
+    /// what they say reaches the server when it can, also what is said before the conversation runs: but when a lot waits
+    /// (256 requests), because the server is not there, they throw InvalidOperationException. PushAudio and ReportPlayback are for
+    /// any thread, the other methods for the one that polls.
     /// </summary>
     public sealed partial class ConversationSession : IDisposable
     {
@@ -74,7 +75,7 @@ namespace Taoxr.Client
         }
 
         /// <summary>The user says this, typed. While the avatar speaks, it interrupts it.</summary>
-        public void Ask(string text) => _outbox.Add(new ConverseRequest { Text = new TextInput { Text = text } });
+        public void Ask(string text) => Send(new ConverseRequest { Text = new TextInput { Text = text } });
 
         /// <summary>Push-to-talk: from now on the user's voice is sent. An avatar that speaks is interrupted.</summary>
         /// <exception cref="InvalidOperationException">The conversation is not push-to-talk.</exception>
@@ -93,7 +94,7 @@ namespace Taoxr.Client
             RequirePushToTalk();
             if (!_listens) return;
             _listens = false;
-            _outbox.Add(new ConverseRequest { EndOfUserTurn = new EndOfUserTurn() });
+            Send(new ConverseRequest { EndOfUserTurn = new EndOfUserTurn() });
         }
 
         /// <summary>Switches the user's microphone off or on; what was being said ends.</summary>
@@ -113,7 +114,7 @@ namespace Taoxr.Client
             lock (_outbox) heard = playedUs ?? (_playedTurn == TurnId ? _playedUs : 0);
             _interrupted = TurnId;
             _speaking = false;
-            _outbox.Add(new ConverseRequest { Interrupt = new Interrupt { TurnId = TurnId, PlayedUs = heard } });
+            Send(new ConverseRequest { Interrupt = new Interrupt { TurnId = TurnId, PlayedUs = heard } });
             PlaybackCut?.Invoke(new TurnInfo(TurnId, Epoch, 0));
         }
 
@@ -136,15 +137,15 @@ namespace Taoxr.Client
 
         /// <summary>What came of a ToolCall, for the language model: text or JSON, at most 4,000 characters.</summary>
         public void AnswerTool(string callId, string output) =>
-            _outbox.Add(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Output = output } });
+            Send(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Output = output } });
 
         /// <summary>Why a ToolCall failed, in words that the avatar may pass on; at most 1,000 characters.</summary>
         public void FailTool(string callId, string error) =>
-            _outbox.Add(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Error = error } });
+            Send(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Error = error } });
 
         /// <summary>A gesture, now; needs Track.Body.</summary>
         public void PlayAction(PlayActionAction action) =>
-            _outbox.Add(new ConverseRequest { PlayAction = new PlayAction { Action = action } });
+            Send(new ConverseRequest { PlayAction = new PlayAction { Action = action } });
 
         /// <summary>
         /// Where the avatar shall look, in its space: metres, right-handed, +X to its left, +Y up, +Z to its front, the origin
@@ -159,13 +160,13 @@ namespace Taoxr.Client
         public void Update(string? systemPrompt = null, int? maxAnswerTokens = null, float? temperature = null)
         {
             var update = new UpdateConfig { SystemPrompt = systemPrompt, MaxAnswerTokens = maxAnswerTokens, Temperature = temperature };
-            _outbox.Add(new ConverseRequest { UpdateConfig = update });
+            Send(new ConverseRequest { UpdateConfig = update });
         }
 
         /// <summary>Asks for a Pong, which measures the round trip.</summary>
         /// <param name="clientTimeUs">Any clock of yours, in microseconds; comes back.</param>
         public void Ping(long clientTimeUs) =>
-            _outbox.Add(new ConverseRequest { Ping = new Ping { ClientTimeUs = clientTimeUs } });
+            Send(new ConverseRequest { Ping = new Ping { ClientTimeUs = clientTimeUs } });
 
         /// <summary>The conversation is over, and cannot be resumed; Ended is raised when the server has heard it.</summary>
         public void End()
@@ -186,6 +187,13 @@ namespace Taoxr.Client
             State = SessionState.Ended;
             _inbox.Close();
             _loop.Stop(patience);
+        }
+
+        // Refused rather than dropped: whoever asks so much while nobody listens has to know.
+        private void Send(ConverseRequest request)
+        {
+            if (!_outbox.TryAdd(request))
+                throw new InvalidOperationException(Outbox.MostRequests + " requests wait already; the server is not there, or does not take them");
         }
 
         private void RequirePushToTalk()

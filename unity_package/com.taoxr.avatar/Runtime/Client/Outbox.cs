@@ -37,6 +37,7 @@ namespace Taoxr.Client
         private long _order;
         private int _stream;
         private bool _muted;
+        private bool _finished;
 
         private struct PlaybackNow
         {
@@ -94,27 +95,35 @@ namespace Taoxr.Client
             }
         }
 
-        public void Add(ConverseRequest request)
+        /// <summary>Puts a request at the end; false when too many wait.</summary>
+        /// <exception cref="Protocol.ProtocolException">A text of it is none.</exception>
+        public bool TryAdd(ConverseRequest request)
         {
+            request.ByteSize(); // Throws here, where somebody sees it, rather than when it is sent.
             lock (_gate)
             {
-                if (_requests.Count >= MostRequests)
-                    throw new InvalidOperationException(MostRequests + " requests wait already; the server does not take them, or is not there");
+                if (_finished) return true;
+                if (_requests.Count >= MostRequests) return false;
                 _growing = null;
                 _requests.Enqueue(new Entry(++_order, request));
                 Monitor.PulseAll(_gate);
+                return true;
             }
         }
 
         public void AddAudio(ReadOnlySpan<short> samples)
         {
-            lock (_gate) MemoryMarshal.AsBytes(samples).CopyTo(MakeRoom(2 * samples.Length));
+            lock (_gate)
+            {
+                if (!_finished) MemoryMarshal.AsBytes(samples).CopyTo(MakeRoom(2 * samples.Length));
+            }
         }
 
         public void AddAudio(ReadOnlySpan<float> samples)
         {
             lock (_gate)
             {
+                if (_finished) return;
                 var into = MemoryMarshal.Cast<byte, short>(MakeRoom(2 * samples.Length));
                 var at = 0;
                 foreach (var sample in samples) into[at++] = (short)(Math.Min(Math.Max(sample, -1f), 1f) * 32767f);
@@ -144,7 +153,7 @@ namespace Taoxr.Client
             lock (_gate)
             {
                 _muted = muted;
-                if (_stream % 2 == 1) Add(new ConverseRequest { Mute = new Mute { Muted = muted } });
+                if (_stream % 2 == 1) TryAdd(new ConverseRequest { Mute = new Mute { Muted = muted } });
             }
         }
 
@@ -154,7 +163,7 @@ namespace Taoxr.Client
             lock (_gate)
             {
                 if (_requests.Count >= MostRequests) _requests.Dequeue();
-                Add(new ConverseRequest { EndSession = new EndSession() });
+                TryAdd(new ConverseRequest { EndSession = new EndSession() });
             }
         }
 
@@ -168,7 +177,7 @@ namespace Taoxr.Client
             lock (_gate)
             {
                 if (!first) DropWhatIsOver();
-                if (_muted) Add(new ConverseRequest { Mute = new Mute { Muted = true } });
+                if (_muted) TryAdd(new ConverseRequest { Mute = new Mute { Muted = true } });
                 return ++_stream;
             }
         }
@@ -180,6 +189,18 @@ namespace Taoxr.Client
             {
                 if (_stream % 2 == 1) _stream++;
                 Monitor.PulseAll(_gate);
+            }
+        }
+
+        /// <summary>Nothing will be sent any more.</summary>
+        public void Finish()
+        {
+            lock (_gate)
+            {
+                Close();
+                _finished = true;
+                _requests.Clear();
+                while (_sound.Count > 0) TakeSound();
             }
         }
 

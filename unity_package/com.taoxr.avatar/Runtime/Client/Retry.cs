@@ -28,6 +28,10 @@ namespace Taoxr.Client
             }
         }
 
+        /// <summary>Whether the connection is lost, rather than one call refused.</summary>
+        public static bool IsLoss(RpcException error) =>
+            error.InnerException is TransportException { Reset: false } cause && cause.Error != Http2Error.RefusedStream;
+
         /// <summary>How long the server asks us to wait; null where it does not.</summary>
         public static TimeSpan? After(RpcException error)
         {

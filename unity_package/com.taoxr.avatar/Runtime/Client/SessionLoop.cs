@@ -63,7 +63,7 @@ namespace Taoxr.Client
             {
                 failure = error;
             }
-            _outbox.Close();
+            _outbox.Finish();
             _inbox.Add(SessionState.Ended, _end.IsCancellationRequested ? null : failure);
         }
 
@@ -80,7 +80,7 @@ namespace Taoxr.Client
             {
                 // The server does not know the conversation any more: a new one is better than none.
                 if (error.Code == StatusCode.NotFound) _resumeToken = "";
-                if (error.InnerException is TransportException { Reset: false }) _connector.Lost(channel, error);
+                if (Retry.IsLoss(error)) _connector.Lost(channel, error);
                 if (running.Elapsed > _options.LongestRetry) _backoff.Reset();
                 _inbox.Add(_ran ? SessionState.Resuming : SessionState.Starting, error);
                 _end.Token.WaitHandle.WaitOne(Retry.After(error) ?? _backoff.Next());
@@ -154,7 +154,7 @@ namespace Taoxr.Client
         private GoingAwayReason Leave(GoingAwayReason reason)
         {
             if (reason != GoingAwayReason.Idle || !_options.KeepIdleConversations) return reason;
-            _outbox.Add(new ConverseRequest { Ping = new Ping() });
+            _outbox.TryAdd(new ConverseRequest { Ping = new Ping() });
             return GoingAwayReason.Unspecified;
         }
 

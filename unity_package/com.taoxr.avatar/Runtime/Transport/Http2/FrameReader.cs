@@ -39,6 +39,7 @@ namespace Taoxr.Transport
             {
                 Fill(network, _head, 9);
                 var length = _head[0] << 16 | _head[1] << 8 | _head[2];
+                _connection.OnFrame();
                 int type = _head[3], flags = _head[4], id = Int32(_head, 5) & 0x7FFFFFFF;
                 if (first && type != 4)
                     throw new TransportException("this port does not speak HTTP/2", Http2Error.ProtocolError);
