@@ -35,7 +35,7 @@ TEXT = "Maybe my brother will bring some purple plums."
 @asynccontextmanager
 async def connected(target: str) -> AsyncIterator[grpc.aio.Channel]:
     async with grpc.aio.insecure_channel(target, options=rpc.CHANNEL_OPTIONS) as channel:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             watch = health_pb2_grpc.HealthStub(channel).Watch(
                 health_pb2.HealthCheckRequest(), wait_for_ready=True
             )
@@ -52,7 +52,7 @@ def worker(role: str) -> Iterator[str]:
         command = [sys.executable, "-m", "taoxr_models.worker", role, "--listen", target]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         yield target
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=120)
         assert (process.returncode, out) == (0, b"")
 
 
@@ -127,7 +127,7 @@ async def test_push_to_talk_with_partials_live(ear: str, speech: Speech) -> None
             await call.write(ear_pb2.ListenRequest(pcm=pcm[i : i + 3200]))
         await call.write(ear_pb2.ListenRequest(end_of_utterance=ear_pb2.EndOfUtterance()))
         texts: list[str] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 response = await call.read()
                 if response.HasField("utterance"):

@@ -48,7 +48,7 @@ class Worker:
 
     def end(self) -> tuple[int, bytes]:
         """Closes the worker's stdin; returns its exit code and all that it wrote to stdout."""
-        out, _ = self.process.communicate(timeout=30)
+        out, _ = self.process.communicate(timeout=120)
         return self.process.returncode, out
 
 
@@ -97,7 +97,7 @@ async def connected(worker: Worker) -> AsyncIterator[grpc.aio.Channel]:
 
 async def until_serving(channel: grpc.aio.Channel, metadata: tuple[tuple[str, str], ...] = ()) -> None:
     watch = health_pb2_grpc.HealthStub(channel).Watch(
-        health_pb2.HealthCheckRequest(), wait_for_ready=True, timeout=60, metadata=metadata
+        health_pb2.HealthCheckRequest(), wait_for_ready=True, timeout=120, metadata=metadata
     )
     async for response in watch:
         if response.status == SERVING:
@@ -107,7 +107,7 @@ async def until_serving(channel: grpc.aio.Channel, metadata: tuple[tuple[str, st
 
 def content(path: Path) -> str:
     """What is in a file, once it is there."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not path.exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -121,7 +121,7 @@ def question(text: str, **options: object) -> llm_pb2.GenerateRequest:
 
 async def status_when_idle(channel: grpc.aio.Channel) -> worker_pb2.GetStatusResponse:
     stub = worker_pb2_grpc.WorkerServiceStub(channel)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (status := await stub.GetStatus(worker_pb2.GetStatusRequest())).active_calls:
             pass
     return status
@@ -138,7 +138,7 @@ async def test_status_answers_while_the_model_runs(llm: Worker) -> None:
         async for response in call:
             kinds.append(response.WhichOneof("payload"))
             text += response.text
-            during = await status.GetStatus(worker_pb2.GetStatusRequest(), timeout=2)
+            during = await status.GetStatus(worker_pb2.GetStatusRequest(), timeout=60)
             answered += during.active_calls
         assert kinds[0] == "started"
         assert kinds[-1] == "finished"
@@ -274,7 +274,7 @@ async def test_tcp_asks_for_the_token(folder: Path) -> None:
                 with pytest.raises(grpc.aio.AioRpcError) as refused:
                     await stub.Synthesize(tts_pb2.SynthesizeRequest(text="Hi."), metadata=metadata).read()
                 assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
-        out, _ = await asyncio.to_thread(worker.communicate, timeout=30)
+        out, _ = await asyncio.to_thread(worker.communicate, timeout=120)
         assert (worker.returncode, out) == (0, b"")
     finally:
         worker.kill()

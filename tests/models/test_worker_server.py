@@ -86,7 +86,7 @@ async def server(target: str) -> AsyncIterator[asyncio.Task[int]]:
     SlowRole.may_load.set()
     if not task.done():
         os.kill(os.getpid(), signal.SIGTERM)
-        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), 20)
+        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), 60)
 
 
 async def test_loading_then_serving(server: asyncio.Task[int], target: str) -> None:
@@ -109,7 +109,7 @@ async def test_loading_then_serving(server: asyncio.Task[int], target: str) -> N
         states.append((await watch.read()).status)
         assert states == [NOT_SERVING, SERVING, NOT_SERVING]
         watch.cancel()
-        assert await asyncio.wait_for(server, 20) == 0
+        assert await asyncio.wait_for(server, 60) == 0
 
 
 async def test_calls_are_counted_by_how_they_end(
@@ -126,7 +126,7 @@ async def test_calls_are_counted_by_how_they_end(
             return s.active_calls, s.finished_calls, s.cancelled_calls, s.failed_calls
 
         async def reach(expected: tuple[int, int, int, int]) -> None:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while await counts() != expected:
                     pass
 
@@ -157,7 +157,7 @@ async def test_a_failed_load_ends_the_server(server: asyncio.Task[int], target: 
     SlowRole.failure = ModelError("damaged")
     SlowRole.may_load.set()
     with pytest.raises(ModelError, match="damaged"):
-        await asyncio.wait_for(server, 20)
+        await asyncio.wait_for(server, 60)
     async with grpc.aio.insecure_channel(target) as channel:
         with pytest.raises(grpc.aio.AioRpcError):
             await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
@@ -169,4 +169,4 @@ async def test_an_end_while_loading(server: asyncio.Task[int], target: str) -> N
         response = await check(health_pb2.HealthCheckRequest(), wait_for_ready=True)
         assert response.status == NOT_SERVING
     os.kill(os.getpid(), signal.SIGTERM)
-    assert await asyncio.wait_for(server, 20) == 0
+    assert await asyncio.wait_for(server, 60) == 0

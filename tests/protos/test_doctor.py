@@ -196,7 +196,7 @@ def test_a_check_that_hangs_is_killed_with_its_children(mischief: str) -> None:
     assert "taoxr doctor hangs --limit 12" in named(entries, "hangs")["hint"]
     for pid in map(int, named(entries, "pids")["detail"].split()):
         if psutil.pid_exists(pid):  # the grandchild's entry waits for init
-            psutil.Process(pid).wait(10)
+            psutil.Process(pid).wait(60)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a fifo and SIGINT")
@@ -208,9 +208,9 @@ def test_ctrl_c_does_not_wait_for_a_check_that_hangs(mischief: str, tmp_path: Pa
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as running:
         probe = psutil.Process(int(fifo.read_text()))  # waits until the check hangs
         running.send_signal(signal.SIGINT)
-        assert running.communicate(timeout=20)[0] == ""
+        assert running.communicate(timeout=120)[0] == ""
     assert running.returncode != 0
-    probe.wait(10)
+    probe.wait(60)
 
 
 def test_people_get_a_table_and_unknown_checks_the_known_ones() -> None:

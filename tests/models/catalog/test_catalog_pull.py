@@ -25,7 +25,7 @@ from taoxr_models.catalog.recipes.silero import convert_silero
 pytestmark = pytest.mark.process
 
 MAIN = "from taoxr.cli import main; main()"
-TIMEOUT_S = 60
+TIMEOUT_S = 120
 # As sitecustomize this notes every use of a socket by a process and its children.
 WATCH = """
 import os, sys

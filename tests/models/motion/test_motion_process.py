@@ -43,7 +43,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def service(target: str) -> AsyncIterator[MotionServiceStub]:
     async with grpc.aio.insecure_channel(target, options=rpc.CHANNEL_OPTIONS) as channel:
         watch = health_pb2_grpc.HealthStub(channel).Watch(
-            health_pb2.HealthCheckRequest(), wait_for_ready=True, timeout=60
+            health_pb2.HealthCheckRequest(), wait_for_ready=True, timeout=120
         )
         async for answer in watch:
             if answer.status == health_pb2.HealthCheckResponse.SERVING:

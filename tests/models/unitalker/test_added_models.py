@@ -50,7 +50,7 @@ async def worker(role: str, folder: Path) -> AsyncIterator[grpc.aio.Channel]:
     process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE)
     try:
         async with (
-            asyncio.timeout(60),
+            asyncio.timeout(120),
             grpc.aio.insecure_channel(target, options=rpc.CHANNEL_OPTIONS) as channel,
         ):
             request = health_pb2.HealthCheckRequest()
@@ -59,7 +59,7 @@ async def worker(role: str, folder: Path) -> AsyncIterator[grpc.aio.Channel]:
                     break
             yield channel
     finally:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await process.communicate(b"")
     assert process.returncode == 0
 

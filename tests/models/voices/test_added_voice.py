@@ -33,7 +33,7 @@ async def test_speaker_seed_and_rate(tmp_path: Path, monkeypatch: pytest.MonkeyP
     process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE)
     try:
         async with (
-            asyncio.timeout(60),
+            asyncio.timeout(120),
             grpc.aio.insecure_channel(target, options=rpc.CHANNEL_OPTIONS) as channel,
         ):
             watching = health_pb2_grpc.HealthStub(channel).Watch(
@@ -60,6 +60,6 @@ async def test_speaker_seed_and_rate(tmp_path: Path, monkeypatch: pytest.MonkeyP
                     await say(text, speaker="nobody")
                 assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
     finally:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await process.communicate(b"")
     assert process.returncode == 0
