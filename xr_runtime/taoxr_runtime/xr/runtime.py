@@ -19,6 +19,9 @@ _OPENGL: Final = "XR_KHR_opengl_enable"
 # Not needed, but used where they are.
 _LOCAL_FLOOR: Final = "XR_EXT_local_floor"
 _CLOCK: Final = "XR_KHR_convert_timespec_time"
+REFRESH_RATE: Final = "XR_FB_display_refresh_rate"
+HAND_INTERACTION: Final = "XR_EXT_hand_interaction"
+_USEFUL: Final = frozenset({_LOCAL_FLOOR, _CLOCK, REFRESH_RATE, HAND_INTERACTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Runtime:
     """A connection to the active runtime, with its headset; a context manager. One may be open at a time.
 
     Attributes:
+        extensions: Names of those that are enabled.
         name: Of the runtime, with its version.
         headset: Its name.
         sizes: Recommended size of the picture for each eye.
@@ -63,7 +67,8 @@ class Runtime:
         available = extensions()
         if _OPENGL not in available:
             raise UnavailableError(f"the OpenXR runtime takes no OpenGL ({_OPENGL}): use another runtime")
-        enabled = [_OPENGL, *wanted, *({_LOCAL_FLOOR, _CLOCK} & available)]
+        enabled = [_OPENGL, *wanted, *(_USEFUL & available)]
+        self.extensions = frozenset(enabled)
         major, minor, patch = (int(part) for part in __version__.split(".")[:3])
         application = xr.ApplicationInfo(
             application_name="taoxr",

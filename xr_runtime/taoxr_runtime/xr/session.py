@@ -46,7 +46,7 @@ class Session:
         over: Whether the session has ended; True for good.
         space: "STAGE", "LOCAL_FLOOR" or "LOCAL".
         floor_y: Height of the floor in the space, metres; guessed for LOCAL.
-        recentred: How often the user has moved the space's origin.
+        recentred: How often the user has moved a space's origin, up to the frame begun last.
 
     Raises:
         LostError: The runtime went away.
@@ -58,6 +58,7 @@ class Session:
         xr = api.xr()
         self._runtime = runtime
         self.state, self.running, self.over, self.recentred = "UNKNOWN", False, False, 0
+        self._recentring: int | None = None  # from which display time the origin is another
         runtime.check_driver()
         self._graphics = binding.structure()  # pyopenxr keeps no reference to what follows `next`
         self.handle: Any = api.call(
@@ -93,7 +94,8 @@ class Session:
                 change = xr.EventDataSessionStateChanged.from_buffer(event)
                 self._enter(xr.SessionState(change.state).name)
             elif kind == kinds.EVENT_DATA_REFERENCE_SPACE_CHANGE_PENDING:
-                self.recentred += 1
+                change = xr.EventDataReferenceSpaceChangePending.from_buffer(event)
+                self._recentring = max(int(change.change_time), self._recentring or 0)
             elif kind == kinds.EVENT_DATA_INSTANCE_LOSS_PENDING:
                 raise api.LostError("the OpenXR runtime is going away")
 
@@ -124,6 +126,8 @@ class Session:
         state = api.call("wait_frame", self.handle)
         api.call("begin_frame", self.handle)
         display, period = int(state.predicted_display_time), int(state.predicted_display_period)
+        if self._recentring is not None and display >= self._recentring:
+            self._recentring, self.recentred = None, self.recentred + 1
         now = self._runtime.now()
         # When its clock is unknown: runtimes wake us a picture ahead, and show another until then.
         ahead = 2 * period if now is None else display - now
