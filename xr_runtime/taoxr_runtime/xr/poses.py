@@ -105,7 +105,12 @@ def in_front(head: Matrix, floor_y: float, distance: float = DISTANCE_M) -> Pose
         floor_y,
         float(head[2, 3]) - distance * math.cos(angle),
     )
-    return Pose((0.0, math.sin(angle / 2), 0.0, math.cos(angle / 2)), position)
+    return Pose(about_y(angle), position)
+
+
+def about_y(angle: float) -> tuple[float, float, float, float]:
+    """Quaternion xyzw of a turn about +Y, radians."""
+    return (0.0, math.sin(angle / 2), 0.0, math.cos(angle / 2))
 
 
 def _inverse(rigid: Matrix) -> Matrix:

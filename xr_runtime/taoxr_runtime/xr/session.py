@@ -156,7 +156,7 @@ class Session:
         needed = int(flags.ORIENTATION_VALID_BIT) | int(flags.POSITION_VALID_BIT)
         if int(state.view_state_flags) & needed != needed:
             return []
-        return [Eye(_pose(view.pose), _angles(view.fov)) for view in views]
+        return [Eye(pose(view.pose), _angles(view.fov)) for view in views]
 
     def projection_layer(self, eyes: Sequence[Eye], images: Sequence[Any]) -> Any:
         """The layer of the eyes' pictures.
@@ -236,8 +236,9 @@ def structure(pose: Pose) -> Any:
     return xr.Posef(orientation=xr.Quaternionf(*pose.orientation), position=xr.Vector3f(*pose.position))
 
 
-def _pose(pose: Any) -> Pose:
-    q, p = pose.orientation, pose.position
+def pose(found: Any) -> Pose:
+    """What an ``XrPosef`` says."""
+    q, p = found.orientation, found.position
     return Pose((float(q.x), float(q.y), float(q.z), float(q.w)), (float(p.x), float(p.y), float(p.z)))
 
 
