@@ -37,6 +37,8 @@ class TextureTarget:
         height: Pixels.
         layer: Of a 2D array texture; None for a 2D texture.
         encoding: See ``Encoding``.
+        brightness_floor: What black is raised to, sRGB-encoded, 0 to 1, and all between black and white in
+            proportion; for displays that add light, on which black is transparent.
 
     Raises:
         InvalidInputError: A number is out of range.
@@ -47,9 +49,11 @@ class TextureTarget:
     height: int
     layer: int | None = None
     encoding: Encoding = "srgb"
+    brightness_floor: float = 0.0
 
     def __post_init__(self) -> None:
         _check("texture", self.texture, 1, 2**32 - 1)
+        _check("brightness_floor", self.brightness_floor, 0, 1)
         _check_size(self.width, self.height, self.encoding)
         if self.layer is not None:
             _check("layer", self.layer, 0, 2**16)
@@ -129,6 +133,7 @@ class Presenter:
         self._program.set_ints("origin", x, y)
         self._program.set_ints("height", canvas.height)
         self._program.set_ints("to_linear", int(linear))
+        self._program.set("brightness_floor", target.brightness_floor if attached else 0.0)
         self._program.use()
         self._vertices.draw_triangles()
         if attached:
@@ -157,6 +162,6 @@ def _check_size(width: int, height: int, encoding: str) -> None:
         raise InvalidInputError("target.encoding", encoding, '"srgb" or "linear"')
 
 
-def _check(field: str, value: int, low: int, high: int) -> None:
+def _check(field: str, value: float, low: int, high: int) -> None:
     if not low <= value <= high:
         raise InvalidInputError(f"target.{field}", value, f"from {low} to {high}")

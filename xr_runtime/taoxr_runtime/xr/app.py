@@ -17,6 +17,7 @@ from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr.api import LostError, NoHeadsetError, NoRuntimeError
 from taoxr_runtime.xr.binding import Binding, BindingName, open_binding
 from taoxr_runtime.xr.captions import Words
+from taoxr_runtime.xr.environment import Surroundings
 from taoxr_runtime.xr.link import Link, Pictures, Shot
 from taoxr_runtime.xr.runtime import extensions
 from taoxr_runtime.xr.timing import Timing, collect_young, collector_off
@@ -83,6 +84,7 @@ class Options:
         frames: End after as many; 0 goes on until the user or the runtime ends it.
         eye_height: Of the avatar, metres.
         raster: What draws; see ``SplatRenderer``.
+        surroundings: Among what.
     """
 
     binding: BindingName = "auto"
@@ -90,6 +92,7 @@ class Options:
     frames: int = 0
     eye_height: float = 1.6
     raster: Rasterizer = "auto"
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
 
 def run(
@@ -142,7 +145,7 @@ def run(
 
 
 def _connect(binding: Binding, options: Options, tell: Callable[[str], None]) -> Link:
-    link = Link(binding, options.pictures, options.eye_height)
+    link = Link(binding, options.pictures, options.eye_height, options.surroundings)
     sizes = " and ".join(dict.fromkeys(f"{size.width}x{size.height}" for size in link.sizes))
     tell(
         f"connected to {link.runtime.name}, {link.runtime.headset}: {binding.name}, {link.format} {sizes}, "

@@ -17,6 +17,7 @@ from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr import poses
 from taoxr_runtime.xr.binding import Binding
 from taoxr_runtime.xr.captions import CaptionPanel, Words
+from taoxr_runtime.xr.environment import Surroundings
 from taoxr_runtime.xr.inputs import Inputs
 from taoxr_runtime.xr.poses import Eye, Pose
 from taoxr_runtime.xr.runtime import Runtime, Size
@@ -81,6 +82,7 @@ class Link:
         binding: Our OpenGL context, current.
         pictures: What the swapchains should be.
         eye_height: Of the avatar, metres.
+        surroundings: Among what it shall stand; None: what the runtime prefers.
 
     Attributes:
         runtime: The runtime.
@@ -95,9 +97,17 @@ class Link:
         LostError: The runtime went away.
     """
 
-    def __init__(self, binding: Binding, pictures: Pictures, eye_height: float) -> None:
+    def __init__(
+        self,
+        binding: Binding,
+        pictures: Pictures,
+        eye_height: float,
+        surroundings: Surroundings | None = None,
+    ) -> None:
+        surroundings = surroundings or Surroundings()
+        self._follow = surroundings.follow
         with ExitStack() as made:
-            self.runtime = made.enter_context(Runtime(binding.extensions))
+            self.runtime = made.enter_context(Runtime(binding.extensions, surroundings))
             self.session = made.enter_context(Session(self.runtime, binding))
             self._inputs = Inputs(self.runtime, self.session)
             made.callback(self._inputs.close)
@@ -138,6 +148,8 @@ class Link:
         if self._model is None or self._placed != self.session.recentred:
             self._model = poses.in_front(poses.head(self._eyes), self.session.floor_y)
             self._placed = self.session.recentred
+        elif self._follow is not None:
+            self._model = self._follow(self._model, poses.head(self._eyes), frame.display_time)
         for eye, size in zip(self._eyes, self.sizes, strict=True):
             self.views.append(eye.view(self._model, size.width, size.height))
         return np.mean([view.position for view in self.views], axis=0)

@@ -14,6 +14,7 @@ from taoxr import __version__
 from taoxr.errors import UnavailableError
 from taoxr_runtime.render import gl
 from taoxr_runtime.xr import api
+from taoxr_runtime.xr.environment import OVERLAY, PASSTHROUGH, Surroundings, choose_environment
 
 _OPENGL: Final = "XR_KHR_opengl_enable"
 # Not needed, but used where they are.
@@ -51,8 +52,9 @@ class Runtime:
         name: Of the runtime, with its version.
         headset: Its name.
         sizes: Recommended size of the picture for each eye.
-        blend_mode: How pictures meet the world around: the runtime's preferred ``XrEnvironmentBlendMode``.
-        opaque: Whether the user sees nothing else.
+        surroundings: As wanted.
+        blend_modes: Names of the ``XrEnvironmentBlendMode`` that it offers, the preferred first.
+        environment: How pictures meet the world around.
 
     Raises:
         NoRuntimeError: No runtime is installed or running.
@@ -61,14 +63,25 @@ class Runtime:
         LostError: It went away meanwhile.
     """
 
-    def __init__(self, wanted: tuple[str, ...] = ()) -> None:
-        """Args: extensions that the graphics binding needs."""
+    def __init__(self, wanted: tuple[str, ...] = (), surroundings: Surroundings | None = None) -> None:
+        """Args: extensions that the graphics binding needs; among what the avatar shall stand."""
         xr = api.xr()
+        self.surroundings = surroundings or Surroundings()
         available = extensions()
         if _OPENGL not in available:
             raise UnavailableError(f"the OpenXR runtime takes no OpenGL ({_OPENGL}): use another runtime")
+        if self.surroundings.overlay and OVERLAY not in available:
+            raise UnavailableError(
+                f"this OpenXR runtime shows no app over another (it lacks {OVERLAY}, as SteamVR does): "
+                "make Monado or WiVRn the active runtime, or leave out --overlay"
+            )
         enabled = [_OPENGL, *wanted, *(_USEFUL & available)]
         self.extensions = frozenset(enabled)
+        if self.surroundings.overlay:
+            enabled.append(OVERLAY)
+        if self.surroundings.room and PASSTHROUGH in available:
+            enabled.append(PASSTHROUGH)
+        self._enabled = frozenset(enabled)
         major, minor, patch = (int(part) for part in __version__.split(".")[:3])
         application = xr.ApplicationInfo(
             application_name="taoxr",
@@ -104,8 +117,23 @@ class Runtime:
             for view in api.call("enumerate_view_configuration_views", *place)
         ]
         modes = api.call("enumerate_environment_blend_modes", *place)
-        self.blend_mode: Any = xr.EnvironmentBlendMode(modes[0])
-        self.opaque = self.blend_mode == xr.EnvironmentBlendMode.OPAQUE
+        self.blend_modes = [xr.EnvironmentBlendMode(mode).name for mode in modes]
+        self.environment = choose_environment(self.blend_modes, self._shows_the_room(), self.surroundings)
+
+    @property
+    def opaque(self) -> bool:
+        """Whether our picture is all that the user sees."""
+        return self.environment.opaque
+
+    def _shows_the_room(self) -> bool:
+        """Whether the headset has what ``XR_FB_passthrough`` shows."""
+        if PASSTHROUGH not in self._enabled:
+            return False
+        xr = api.xr()
+        room = xr.SystemPassthroughPropertiesFB()
+        about = xr.SystemProperties(next=ctypes.cast(ctypes.pointer(room), ctypes.c_void_p))
+        code = self._function("xrGetSystemProperties")(self.instance, self.system, ctypes.byref(about))
+        return code == 0 and bool(room.supports_passthrough)
 
     def check_driver(self) -> None:
         """Compare the current context with what the runtime needs; must be done before a session is made.

@@ -10,10 +10,13 @@ from typing import Any, Final
 
 from taoxr_runtime.xr import api
 from taoxr_runtime.xr.binding import Binding
+from taoxr_runtime.xr.passthrough import Passthrough
 from taoxr_runtime.xr.poses import GUESSED_EYE_HEIGHT_M, Eye, Pose
 from taoxr_runtime.xr.runtime import Runtime, destroy
 
 _SPACES: Final = ("STAGE", "LOCAL_FLOOR_EXT", "LOCAL")
+# Of an overlay among overlays; a higher number lies above.
+_PLACEMENT: Final = 1
 
 
 @dataclass(slots=True)
@@ -57,10 +60,15 @@ class Session:
     def __init__(self, runtime: Runtime, binding: Binding) -> None:
         xr = api.xr()
         self._runtime = runtime
+        self.environment = runtime.environment
         self.state, self.running, self.over, self.recentred = "UNKNOWN", False, False, 0
         self._recentring: int | None = None  # from which display time the origin is another
         runtime.check_driver()
-        self._graphics = binding.structure()  # pyopenxr keeps no reference to what follows `next`
+        # pyopenxr keeps no reference to what follows `next`.
+        self._graphics = binding.structure()
+        self._overlay = xr.SessionCreateInfoOverlayEXTX(session_layers_placement=_PLACEMENT)
+        if runtime.surroundings.overlay:
+            self._graphics.next = ctypes.cast(ctypes.pointer(self._overlay), ctypes.c_void_p)
         self.handle: Any = api.call(
             "create_session",
             runtime.instance,
@@ -69,8 +77,11 @@ class Session:
             ),
         )
         self.base: Any = None
+        self._passthrough: Passthrough | None = None
         try:
             self.space, self.base = self._open_space()
+            if self.environment.passthrough:
+                self._passthrough = Passthrough(self.handle)
         except BaseException:
             self.close()
             raise
@@ -96,6 +107,10 @@ class Session:
             elif kind == kinds.EVENT_DATA_REFERENCE_SPACE_CHANGE_PENDING:
                 change = xr.EventDataReferenceSpaceChangePending.from_buffer(event)
                 self._recentring = max(int(change.change_time), self._recentring or 0)
+            elif kind == kinds.EVENT_DATA_MAIN_SESSION_VISIBILITY_CHANGED_EXTX:
+                shown = xr.EventDataMainSessionVisibilityChangedEXTX.from_buffer(event)
+                if (told := self._runtime.surroundings.on_main_app) is not None:
+                    told(bool(shown.visible))
             elif kind == kinds.EVENT_DATA_INSTANCE_LOSS_PENDING:
                 raise api.LostError("the OpenXR runtime is going away")
 
@@ -136,10 +151,11 @@ class Session:
     def end(self, frame: Frame) -> None:
         """Hand a frame over; every frame begun must be."""
         xr = api.xr()
+        room = [] if self._passthrough is None else [self._passthrough.layer()]
         info = xr.FrameEndInfo(
             display_time=frame.display_time,
-            environment_blend_mode=self._runtime.blend_mode,
-            layers=[ctypes.byref(layer) for layer in frame.layers],
+            environment_blend_mode=xr.EnvironmentBlendMode[self.environment.blend_mode],
+            layers=[ctypes.byref(layer) for layer in (*room, *frame.layers)],
         )
         api.call("end_frame", self.handle, info)
 
@@ -172,10 +188,10 @@ class Session:
             )
             for eye, image in zip(eyes, images, strict=True)
         ]
-        # Premultiplied; the flag matters only where the world shows through.
+        # Premultiplied; alpha counts where something is behind, be it only another app.
         flags = xr.CompositionLayerFlags.BLEND_TEXTURE_SOURCE_ALPHA_BIT
         return xr.CompositionLayerProjection(
-            layer_flags=xr.CompositionLayerFlags.NONE if self._runtime.opaque else flags,
+            layer_flags=xr.CompositionLayerFlags.NONE if self.environment.opaque else flags,
             space=self.base,
             views=views,
         )
@@ -200,6 +216,9 @@ class Session:
 
     def close(self) -> None:
         """Destroy session and space; swapchains must be closed before. Harmless when the runtime is gone."""
+        if self._passthrough is not None:
+            self._passthrough.close()
+            self._passthrough = None
         if self.base is not None:
             destroy("destroy_space", self.base)
             self.base = None

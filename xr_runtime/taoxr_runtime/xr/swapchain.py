@@ -60,6 +60,7 @@ class Swapchain:
     def __init__(self, session: Session, format: str, size: Size, layers: int = 1) -> None:
         xr = api.xr()
         self.size, self.layers = size, layers
+        self._brightness_floor = session.environment.brightness_floor
         flags = xr.SwapchainUsageFlags
         info = xr.SwapchainCreateInfo(
             usage_flags=flags.COLOR_ATTACHMENT_BIT | flags.SAMPLED_BIT,
@@ -86,7 +87,8 @@ class Swapchain:
             # Runtimes take the numbers in RGBA8 and RGBA16F for light; SRGB8_ALPHA8 is encoded on the way in.
             layer = 0 if self.layers > 1 else None
             width, height = self.size.width, self.size.height
-            yield TextureTarget(self._textures[number], width, height, layer, encoding="linear")
+            texture = self._textures[number]
+            yield TextureTarget(texture, width, height, layer, "linear", self._brightness_floor)
         finally:
             api.call("release_swapchain_image", self._handle, xr.SwapchainImageReleaseInfo())
 

@@ -5,6 +5,7 @@ layout(binding = 0) uniform sampler2D canvas;
 uniform ivec2 origin;  // of the target's lower left corner
 uniform int height;
 uniform int to_linear;
+uniform float brightness_floor;  // what black becomes, sRGB-encoded
 
 layout(location = 0) out vec4 premultiplied;
 
@@ -16,6 +17,7 @@ vec3 decode(vec3 srgb) {
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy) - origin;
     vec4 color = texelFetch(canvas, ivec2(at.x, height - 1 - at.y), 0);
+    color.rgb = mix(color.rgb, vec3(color.a), brightness_floor);
     // The curve holds for the colour itself, not for its product with alpha; rounding may take that over alpha.
     if (to_linear != 0 && color.a > 0.0) color.rgb = color.a * decode(min(color.rgb / color.a, 1.0));
     premultiplied = color;
