@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from client_runner import ClientRunner
 from codec_server import CodecServer
 from csharp import RUNTIMES, Assembly, built
 
@@ -26,6 +27,7 @@ _bridge = importlib.util.module_from_spec(_spec)
 sys.modules[_spec.name] = _bridge
 _spec.loader.exec_module(_bridge)
 fake_workers, fake_bridge = _bridge.fake_workers, _bridge.fake_bridge
+start_bridge = _bridge.start_bridge
 
 HARNESS = Path(__file__).parent / "harness"
 RUNTIME_SOURCES = Path(__file__).parents[2] / "unity_package/com.taoxr.avatar/Runtime"
@@ -57,3 +59,14 @@ def codec(request: pytest.FixtureRequest, programs: Path) -> Iterator[CodecServe
     runtime: Runtime = request.param
     with CodecServer(runtime, programs / runtime / "codec_server.dll") as server:
         yield server
+
+
+@pytest.fixture(params=RUNTIMES)
+def make_client(request: pytest.FixtureRequest, programs: Path) -> Callable[..., ClientRunner]:
+    """``make_client(target, name=value)``: the client in a process of its own, on Mono and on .NET."""
+    runtime: Runtime = request.param
+
+    def make(target: str, **options: object) -> ClientRunner:
+        return ClientRunner(runtime, programs / runtime / "client_runner.dll", target, **options)
+
+    return make

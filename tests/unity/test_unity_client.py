@@ -1,28 +1,39 @@
 """The Unity package's client, on Mono and .NET, against a real bridge on fake workers."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import trustme
 from client_runner import ClientRunner
-from csharp import RUNTIMES, Runtime
+from hostile_server import SETTLED, HostileServer
+
+from taoxr.worker.v1 import llm_pb2
 
 pytestmark = pytest.mark.process
 
 MakeBridge = Callable[..., Any]
-MakeClient = Callable[..., Any]
+MakeClient = Callable[..., ClientRunner]
+STORY = "one two three four five six seven eight nine ten " * 4
 
 
-@pytest.fixture(params=RUNTIMES)
-def make_client(request: pytest.FixtureRequest, programs: Path) -> MakeClient:
-    runtime: Runtime = request.param
+def _always(answer: str) -> Callable[[str], str]:
+    def say(prompt: str) -> str:
+        return answer
 
-    def make(target: str, **options: object) -> ClientRunner:
-        return ClientRunner(runtime, programs / runtime / "client_runner.dll", target, **options)
+    return say
 
-    return make
+
+@pytest.fixture
+def voice(tmp_path: Path) -> Path:
+    """A second of what a fake ear takes for speech, and silence after it; raw, 16 kHz."""
+    path = tmp_path / "voice.raw"
+    path.write_bytes(np.r_[np.full(16000, 1000), np.zeros(4000)].astype("<i2").tobytes())
+    return path
 
 
 async def test_questions_and_answers(make_client: MakeClient, fake_bridge: MakeBridge) -> None:
@@ -38,7 +49,7 @@ def _ask_twice(client: ClientRunner) -> None:
         client.tell(what)
         assert client.until("reply", what, "OK")[3].startswith(answer)
     client.tell("converse")
-    client.tell("play", 4)
+    client.tell("play", 8)
     client.tell("ask", "one")
     client.until("state", "Running")
     assert client.until("started", "False")[6] == "22050"
@@ -58,3 +69,223 @@ def _ask_twice(client: ClientRunner) -> None:
     client.until("ended", "OK")
     client.tell("dispose")
     assert int(client.until("disposed")[1]) < 1000
+    assert not client.all("cut")
+
+
+async def test_push_to_talk_and_open_microphone(
+    make_client: MakeClient, fake_bridge: MakeBridge, voice: Path
+) -> None:
+    async with fake_bridge() as (_, fakes):
+        with make_client(fakes.bridge) as client:
+            await asyncio.to_thread(_talk, client, voice)
+        assert [request.messages[-1].content for request in fakes.llm.requests] == ["hello there"] * 2
+
+
+def _talk(client: ClientRunner, voice: Path) -> None:
+    client.tell("converse", "audio=16000", "ptt")
+    client.tell("play", 8)
+    client.tell("audio", voice)  # nobody holds the button
+    client.tell("begin")
+    client.tell("audio", voice)
+    client.tell("end")
+    client.until("transcript", "True", "hello there")
+    client.until("turn", "turn-1", "Done")
+    assert len(client.all("speech")) == 2
+    client.tell("leave")
+    client.until("left")
+    client.tell("converse", "audio=16000", "partials")
+    client.until("state", "Running")
+    client.tell("mute", 1)
+    client.tell("audio", voice)
+    client.tell("mute", 0)
+    client.tell("audio", voice)
+    client.until("transcript", "False", "hello")
+    client.until("transcript", "True", "hello there")
+    client.until("turn", "turn-1", "Done")
+    assert len(client.all("speech")) == 4
+    client.tell("stats")
+    assert client.until("stats")[2] == "0"  # nothing was dropped
+
+
+async def test_interruptions(make_client: MakeClient, fake_bridge: MakeBridge, voice: Path) -> None:
+    async with fake_bridge() as (_, fakes):
+        fakes.llm.answer = _always(STORY)
+        with make_client(fakes.bridge) as client:
+            await asyncio.to_thread(_interrupt, client, voice)
+
+
+def _interrupt(client: ClientRunner, voice: Path) -> None:
+    client.tell("converse", "audio=16000")
+    client.tell("play", 1)
+    client.tell("ask", "a story")
+    client.until("audio", "turn-1")
+    client.tell("interrupt")
+    played_us = int(client.until("cut", "turn-1")[2])
+    already = len(client.seen)
+    heard = client.until("turn", "turn-1", "Interrupted")[3]
+    assert STORY.startswith(heard)
+    assert played_us < 2_000_000
+    assert not [e for e in client.seen[already:] if e[0] in ("audio", "text")]
+    # The user speaks up: the server interrupts.
+    client.tell("ask", "another one")
+    client.until("audio", "turn-2")
+    client.tell("audio", voice)
+    client.until("cut")
+    client.until("turn", "turn-2", "Interrupted")
+    client.until("audio", "turn-3")
+    assert len(client.all("cut")) == 2
+
+
+async def test_tools(make_client: MakeClient, fake_bridge: MakeBridge) -> None:
+    def script(request: llm_pb2.GenerateRequest) -> list[str | llm_pb2.CalledTool]:
+        if not request.tool_uses:
+            return [llm_pb2.CalledTool(name="look", arguments_json=json.dumps({"at": "you"}))]
+        result = request.tool_uses[-1].result
+        return [f"Told: {result.output or result.error}"]
+
+    def use(client: ClientRunner) -> None:
+        for command, end in (("tool", "Told: a lamp"), ("fail", "Told: a lamp")):
+            client.tell("converse", "tool=look")
+            client.tell("play", 8)
+            client.tell("ask", "what is there?")
+            _, call_id, name, arguments = client.until("toolcall")
+            assert (name, json.loads(arguments)) == ("look", {"at": "you"})
+            client.tell(command, call_id, "a lamp")
+            client.until("turn", "turn-1", "Done", end)
+            client.tell("leave")
+            client.until("left")
+
+    async with fake_bridge() as (_, fakes):
+        fakes.llm.script = script
+        with make_client(fakes.bridge) as client:
+            await asyncio.to_thread(use, client)
+
+
+async def test_the_body_moves_between_and_in_the_turns(
+    make_client: MakeClient, fake_bridge: MakeBridge
+) -> None:
+    def watch(client: ClientRunner) -> None:
+        client.tell("converse", "body")
+        client.tell("play", 8)
+        client.tell("wave")
+        client.tell("look")
+        client.until("motion", "Idle")
+        client.tell("ask", "one")
+        client.until("turn", "turn-1", "Done")
+        chunks = client.all("audio")
+        assert sum(int(e[5]) for e in chunks) > 0
+        assert all(e[7] == "True" for e in chunks)
+
+    async with fake_bridge() as (_, fakes):
+        fakes.llm.answer = _always("go on")  # letters that are IPA, which a body needs
+        with make_client(fakes.bridge) as client:
+            await asyncio.to_thread(watch, client)
+
+
+async def test_a_slow_reader_loses_nothing(make_client: MakeClient, fake_bridge: MakeBridge) -> None:
+    words = " ".join(f"w{i}" for i in range(600))
+
+    def read_slowly(client: ClientRunner) -> None:
+        client.tell("converse")
+        client.until("state", "Running")
+        client.tell("polls", 0)
+        client.tell("ask", "much")
+        waiting = 0
+        while waiting < 256:
+            client.tell("stats")
+            waiting = int(client.until("stats")[1])
+            assert waiting <= 257  # of which one may be a step
+        client.tell("polls", 1)
+        client.until("text", "", " w599.")
+        assert "".join(e[2] for e in client.all("text")) == words + "."
+
+    async with fake_bridge() as (_, fakes):
+        fakes.llm.answer = _always(words + ".")
+        with make_client(fakes.bridge) as client:
+            await asyncio.to_thread(read_slowly, client)
+
+
+async def test_who_is_let_in(make_client: MakeClient, fake_bridge: MakeBridge) -> None:
+    token = "the right token, quite long"
+
+    def knock(target: str) -> None:
+        with make_client(target, token="wrong") as client:
+            client.tell("converse")
+            client.until("connection", "Refused", "Unauthenticated")
+            client.until("ended", "Unauthenticated")
+            client.tell("serving")  # for anybody, but a refused client does not call
+            client.until("reply", "serving", "Unauthenticated")
+        with make_client(target, token=token) as client:
+            client.tell("info")
+            client.until("reply", "info", "OK")
+        with make_client(target, token=token) as client:
+            client.tell("converse", "rate=5000")
+            assert "frame_rate" in client.until("ended", "InvalidArgument")[2]
+
+    async with fake_bridge(token=token) as (_, fakes):
+        await asyncio.to_thread(knock, fakes.bridge)
+
+
+def test_nobody_there(make_client: MakeClient) -> None:
+    with HostileServer(b"") as silent:
+        port = silent.target
+        with make_client(port, call_s=0.5) as client:
+            client.tell("connect")
+            client.until("connection", "Connecting")
+            client.until("reply", "connect", "DeadlineExceeded")
+            client.tell("converse")
+            client.tell("dispose")  # while everything waits
+            assert int(client.until("disposed")[1]) < 1000
+    with make_client(port, call_s=0.5, retry_s=0.1) as client:
+        client.tell("connect")
+        assert "cannot connect" in client.until("reply", "connect", "Unavailable")[3]
+        client.until("connection", "Waiting", "Unavailable")
+        client.until("connection", "Connecting")
+        client.until("connection", "Waiting", "Unavailable")
+        client.tell("info")
+        assert "cannot connect" in client.until("reply", "info", "Unavailable")[3]
+    with HostileServer(b"", b"HTTP/1.1 400 Bad Request\r\n\r\n") as web, make_client(web.target) as client:
+        client.tell("connect")
+        assert "does not speak HTTP/2" in client.until("reply", "connect", "Unavailable")[3]
+    with make_client("192.0.2.1:50061") as client:
+        client.tell("connect")
+        assert "TLS is needed" in client.until("reply", "connect", "PermissionDenied")[3]
+        client.until("connection", "Refused")
+
+
+def test_a_server_that_falls_silent_is_lost(make_client: MakeClient) -> None:
+    with HostileServer(b"", SETTLED) as silent, make_client(silent.target, call_s=0.3, retry_s=0.1) as client:
+        client.tell("converse")
+        for _ in range(2):
+            client.until("connection", "Connecting")
+            client.until("connection", "Waiting", "DeadlineExceeded")
+        client.tell("leave")
+        assert int(client.until("left")[1]) < 1000
+
+
+async def test_tls(
+    make_client: MakeClient, fake_bridge: MakeBridge, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    authority, stranger = trustme.CA(), trustme.CA()
+    issued = authority.issue_cert("localhost", "127.0.0.1")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    cert.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
+    issued.private_key_pem.write_to_path(key)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    stranger.cert_pem.write_to_path(tmp_path / "stranger.pem")
+
+    def knock(target: str) -> None:
+        port = target.rsplit(":", 1)[1]
+        with make_client(f"https://localhost:{port}", ca=tmp_path / "ca.pem") as client:
+            client.tell("connect")
+            if "mono" in request.node.name:  # which has no HTTP/2 with TLS
+                assert "YetAnotherHttpHandler" in client.until("reply", "connect", "PermissionDenied")[3]
+                return
+            _ask_twice(client)
+        with make_client(f"https://localhost:{port}", ca=tmp_path / "stranger.pem") as client:
+            client.tell("connect")
+            assert "not trusted" in client.until("reply", "connect", "PermissionDenied")[3]
+            client.until("connection", "Refused")
+
+    async with fake_bridge(tls_cert=cert, tls_key=key) as (_, fakes):
+        await asyncio.to_thread(knock, fakes.bridge)

@@ -223,7 +223,7 @@ namespace Taoxr.Client
             }
             catch (TransportException error)
             {
-                var code = error.Error == Http2Error.InadequateSecurity ? StatusCode.FailedPrecondition : StatusCode.Unavailable;
+                var code = error.Error == Http2Error.InadequateSecurity ? StatusCode.PermissionDenied : StatusCode.Unavailable;
                 throw new RpcException(code, error.Message, cause: error);
             }
             catch (OperationCanceledException error)

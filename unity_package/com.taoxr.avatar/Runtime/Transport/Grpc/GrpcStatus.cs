@@ -12,7 +12,7 @@ namespace Taoxr.Transport
         public static RpcException Of(TransportException error)
         {
             var code = StatusCode.Unavailable;
-            if (error.Reset || error.Error == Http2Error.EnhanceYourCalm)
+            if (error.Reset || error.Error == Http2Error.EnhanceYourCalm || error.Error == Http2Error.InadequateSecurity)
             {
                 code = error.Error switch
                 {

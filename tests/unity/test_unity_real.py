@@ -1,0 +1,121 @@
+"""The Unity package's client, on Mono and .NET, against a bridge with the real workers and models."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile  # pyright: ignore[reportMissingTypeStubs]
+import soxr  # pyright: ignore[reportMissingTypeStubs]
+from client_runner import ClientRunner
+
+from taoxr.client import connect, wav
+
+pytestmark = pytest.mark.process
+
+MakeClient = Callable[..., ClientRunner]
+RATE = 16_000
+
+
+@pytest.fixture(scope="module")
+def question(real_bridge: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A question in the avatar's own voice: a stereo WAV of 44.1 kHz, read again as the client's samples."""
+
+    async def ask() -> Any:
+        async with connect(real_bridge) as client:
+            return await client.say("What is the capital of France?")
+
+    said = asyncio.run(ask())
+    samples = soxr.resample(said.pcm.astype(np.float32) / 32768, said.sample_rate_hz, 44_100)
+    recording = tmp_path_factory.mktemp("unity") / "question.wav"
+    soundfile.write(recording, np.stack([samples, 0.8 * samples], axis=1), 44_100)
+    raw = recording.with_suffix(".raw")
+    raw.write_bytes(wav.read(recording, RATE).astype("<i2").tobytes())
+    return raw
+
+
+def _chunks(client: ClientRunner, turn: str) -> list[list[str]]:
+    return [event for event in client.all("audio") if event[1] == turn]
+
+
+def test_a_spoken_question_is_answered_in_sync(
+    make_client: MakeClient, real_bridge: str, question: Path
+) -> None:
+    with make_client(real_bridge) as client:
+        client.tell("converse", f"audio={RATE}", "ptt", "body", "tokens=24")
+        client.tell("play", 4)
+        client.until("state", "Running")
+        client.until("motion", "Idle")
+        client.tell("begin")
+        client.tell("audio", question)
+        client.tell("end")
+        assert "capital of france" in client.until("transcript", "True")[2].lower()
+        assert "Paris" in client.until("turn", "turn-1", "Done")[3]
+        chunks = _chunks(client, "turn-1")
+        assert all(e[7] == "True" for e in chunks)  # poses lie in their sound, and came before it
+        ends = [int(e[3]) for e in chunks]
+        assert all(abs(int(e[2]) - end) <= 1 for e, end in zip(chunks[1:], ends, strict=False))
+        for poses in (4, 5):  # of the face and of the body, at 30 a second
+            assert abs(sum(int(e[poses]) for e in chunks) - ends[-1] * 30e-6) <= 1
+        assert client.all("metrics")
+        # Interrupted: silent at once, and the next answer is whole.
+        client.tell("play", 1)
+        client.tell("ask", "Why is the sky blue? Tell me about it.")
+        client.until("audio", "turn-2")
+        client.tell("interrupt")
+        client.until("cut", "turn-2")
+        before = len(_chunks(client, "turn-2"))
+        client.until("turn", "turn-2", "Interrupted")
+        assert len(_chunks(client, "turn-2")) == before
+        client.tell("play", 8)
+        client.tell("ask", "What is the capital of France?")
+        client.until("turn", "turn-3", "Done")
+        assert int(_chunks(client, "turn-3")[-1][3]) > 300_000
+        client.tell("dispose")
+        assert int(client.until("disposed")[1]) < 1000
+    assert not client.all("broken")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_killed_server_of_ones_own(
+    make_client: MakeClient, start_bridge: Any, tmp_path: Path, tls: bool, request: pytest.FixtureRequest
+) -> None:
+    if tls and "mono" in request.node.name:
+        pytest.skip("Mono has no HTTP/2 with TLS")
+    arguments: list[str] = []
+    options: dict[str, object] = {"retry_s": 0.2}
+    if tls:
+        import trustme
+
+        authority = trustme.CA()
+        issued = authority.issue_cert("localhost", "127.0.0.1")
+        cert, key, ca = (tmp_path / f"{name}.pem" for name in ("cert", "key", "ca"))
+        cert.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
+        issued.private_key_pem.write_to_path(key)
+        authority.cert_pem.write_to_path(ca)
+        arguments += ["--tls-cert", str(cert), "--tls-key", str(key)]
+        options["ca"] = ca
+    bridge = start_bridge(tmp_path, *arguments)
+    try:
+        target = bridge.wait_ready()
+        port = target.rsplit(":", 1)[1]
+        with make_client(f"https://localhost:{port}" if tls else target, **options) as client:
+            client.tell("converse", "tokens=24")
+            client.tell("play", 4)
+            client.tell("ask", "My name is Anna.")
+            client.until("turn", "turn-1", "Done")
+            client.tell("ask", "Tell me a long story.")
+            client.until("audio", "turn-2")
+            bridge.process.kill()
+            bridge.process.wait()
+            client.until("state", "Resuming")
+            bridge = start_bridge(tmp_path, "--port", port, *arguments)
+            bridge.wait_ready()
+            assert client.until("started", "True")[3] == "Tell me a long story."
+            client.tell("ask", "What is the capital of France?")
+            assert client.until("turn", "turn-3", "Done")[3]
+    finally:
+        bridge.stop()
