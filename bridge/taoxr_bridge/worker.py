@@ -20,12 +20,17 @@ ON_DEMAND: Final = ("motion",)
 """Roles whose worker is started when somebody first needs it."""
 ROLES: Final = (*NEEDED, *ON_DEMAND)
 
-# A restarted worker listens on the same socket, and must be found at once.
-_CHANNEL_OPTIONS: Final = (
-    *CHANNEL_OPTIONS,
-    ("grpc.initial_reconnect_backoff_ms", 50),
-    ("grpc.min_reconnect_backoff_ms", 50),
-    ("grpc.max_reconnect_backoff_ms", 500),
+# A restarted worker listens on the same socket, and must be found at once; to shake hands, which the "minimum"
+# limits, it may need a while on a busy machine. Of an option that is given twice gRPC takes the first.
+_CHANNEL_OPTIONS: Final = tuple(
+    (
+        dict(CHANNEL_OPTIONS)
+        | {
+            "grpc.initial_reconnect_backoff_ms": 50,
+            "grpc.min_reconnect_backoff_ms": 2_000,
+            "grpc.max_reconnect_backoff_ms": 500,
+        }
+    ).items()
 )
 _STATUS_S: Final = 5.0
 

@@ -30,10 +30,11 @@ pytestmark = pytest.mark.process
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 # Connection attempts start before the worker listens.
-OPTIONS = (
-    *rpc.CHANNEL_OPTIONS,
-    ("grpc.initial_reconnect_backoff_ms", 50),
-    ("grpc.max_reconnect_backoff_ms", 200),
+OPTIONS = tuple(
+    (
+        dict(rpc.CHANNEL_OPTIONS)
+        | {"grpc.initial_reconnect_backoff_ms": 50, "grpc.max_reconnect_backoff_ms": 200}
+    ).items()
 )
 
 
