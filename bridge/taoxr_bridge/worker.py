@@ -20,8 +20,8 @@ ON_DEMAND: Final = ("motion",)
 """Roles whose worker is started when somebody first needs it."""
 ROLES: Final = (*NEEDED, *ON_DEMAND)
 
-# A restarted worker listens on the same socket, and must be found at once; to shake hands, which the "minimum"
-# limits, it may need a while on a busy machine. Of an option that is given twice gRPC takes the first.
+# A restarted worker listens on the same socket, and must be found at once. Shaking hands, which the "minimum"
+# limits, may take a while on a busy machine. Of an option that is given twice gRPC takes the first.
 _CHANNEL_OPTIONS: Final = tuple(
     (
         dict(CHANNEL_OPTIONS)
