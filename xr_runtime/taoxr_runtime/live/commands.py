@@ -14,6 +14,13 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Say:
+    """The avatar says a text that no model has made."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Talk:
     """The user begins or stops to speak (push to talk), at a time of the steady clock."""
 
@@ -26,11 +33,11 @@ class Interrupt:
     """The user has heard enough."""
 
 
-Command = Ask | Talk | Interrupt
+Command = Ask | Say | Talk | Interrupt
 
 
 class Inbox:
-    """Commands in order; questions outlive a lost connection, the rest does not.
+    """Commands in order; what is to be asked or said outlives a lost connection, the rest does not.
 
     Args:
         loop: The conversation's event loop.
@@ -82,4 +89,4 @@ class Inbox:
     def keep_questions(self) -> None:
         """Drops what made sense only in the conversation that was lost."""
         with self._lock:
-            self._commands = deque(c for c in self._commands if isinstance(c, Ask))
+            self._commands = deque(c for c in self._commands if isinstance(c, Ask | Say))

@@ -35,8 +35,9 @@ from taoxr_runtime.animation import Activity
 from taoxr_runtime.animation.body_player import HumanoidPose
 from taoxr_runtime.audio import Sink, Source
 from taoxr_runtime.audio.protocols import clock_us
-from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Talk
+from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Say, Talk
 from taoxr_runtime.live.memory import Memory
+from taoxr_runtime.live.overheard import Addressed, Overheard
 from taoxr_runtime.live.report import Report
 from taoxr_runtime.live.session import Session
 from taoxr_runtime.live.speech import Speech
@@ -64,6 +65,8 @@ class Companion:
         source: The user's voice; whoever made it closes it.
         hands_free: Whether the bridge hears when the user's turns begin and end; else `talk` says so.
         options: More wishes; audio, mode and history are set here. None wishes for a body.
+        addressed: Which of the spoken words are meant for the avatar; None: all are. The others get no
+            answer and no caption.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class Companion:
         *,
         hands_free: bool = False,
         options: ConversationOptions | None = None,
+        addressed: Addressed | None = None,
     ) -> None:
         if hands_free and not source.rate_hz:
             why = source.problem or "this source hears nothing"
@@ -85,6 +89,7 @@ class Companion:
             audio_in_hz=source.rate_hz,
             input_mode=InputMode.HANDS_FREE if hands_free else InputMode.PUSH_TO_TALK,
         )
+        self._overheard = Overheard(addressed)
         self._speech = Speech(sink)
         self._memory = Memory()
         self._report = Report(sink, source)
@@ -123,10 +128,17 @@ class Companion:
         Raises:
             InvalidInputError: Nothing to say, or too much.
         """
-        words = text.strip()
-        if not words or len(words) > LONGEST_TEXT:
-            raise InvalidInputError("text", text[:80], f"1 to {LONGEST_TEXT} characters")
-        self._put(Ask(words))
+        self._put(Ask(_checked(text)))
+
+    def say(self, text: str) -> None:
+        """The avatar says a text as it is, as soon as there is a connection; stops what it was saying.
+
+        Meanwhile it hears nothing, for the bridge cannot tell this voice from the user's.
+
+        Raises:
+            InvalidInputError: Nothing to say, or too much.
+        """
+        self._put(Say(_checked(text)))
 
     def talk(self, pressed: bool) -> None:
         """The user begins (True) or stops (False) to speak; does nothing hands-free."""
@@ -268,8 +280,8 @@ class Companion:
             elif lost is not None and lost.user_text:
                 self._inbox.ask_again(lost.user_text)
             session = Session(
-                conversation, self._options.input_mode, self._speech, self._source, self._memory,
-                self._report, self._inbox,
+                client, conversation, self._options, self._speech, self._source, self._memory, self._report,
+                self._inbox, self._overheard,
             )  # fmt: skip
             await session.run()
 
@@ -283,3 +295,10 @@ class Companion:
                 _log.info("the conversation cannot be resumed")
         fresh = replace(self._options, history=self._memory.history())
         return await stack.enter_async_context(client.converse(fresh))
+
+
+def _checked(text: str) -> str:
+    words = text.strip()
+    if not words or len(words) > LONGEST_TEXT:
+        raise InvalidInputError("text", text[:80], f"1 to {LONGEST_TEXT} characters")
+    return words

@@ -2,10 +2,15 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from taoxr.client import (
+    Client,
     Conversation,
+    ConversationOptions,
     Event,
     InputMode,
     MediaChunk,
@@ -20,8 +25,9 @@ from taoxr.client import (
 from taoxr.errors import UnavailableError
 from taoxr_runtime.audio import SOURCE_HZ, Block, Source
 from taoxr_runtime.audio.protocols import clock_us
-from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Talk
+from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Say, Talk
 from taoxr_runtime.live.memory import Memory
+from taoxr_runtime.live.overheard import Overheard
 from taoxr_runtime.live.report import Report
 from taoxr_runtime.live.speech import Speech
 
@@ -35,32 +41,39 @@ class Session:
     """Runs until the connection is lost or it is cancelled.
 
     Args:
+        client: Whose conversation it is.
         conversation: An open conversation.
-        mode: How spoken turns end.
+        options: What was asked for.
         speech: Voice and face.
         source: The user's voice.
         memory: What was said.
         report: Where it says what it is doing.
         inbox: What it is asked to do.
+        overheard: Which events it does not take in.
     """
 
     def __init__(
-        self, conversation: Conversation, mode: InputMode, speech: Speech, source: Source, memory: Memory,
-        report: Report, inbox: Inbox,
+        self, client: Client, conversation: Conversation, options: ConversationOptions, speech: Speech,
+        source: Source, memory: Memory, report: Report, inbox: Inbox, overheard: Overheard,
     ) -> None:  # fmt: skip
+        self._client = client
         self._conversation = conversation
-        self._mode = mode
+        self._options = options
+        self._mode = options.input_mode
         self._speech = speech
         self._source = source
         self._memory = memory
         self._report = report
         self._inbox = inbox
+        self._overheard = overheard
         self._loop = asyncio.get_running_loop()
         self._blocks: asyncio.Queue[Block] = asyncio.Queue()
         # The avatar's turn that runs, the user's that is heard, and a question that no turn has taken up.
         self._turn_id = self._user_turn_id = ""
         self._asked: Ask | None = None
         self._talking = False
+        # What the avatar says outside of turns: its newest name, and the epoch of the turns so far.
+        self._announced, self._epoch = 0, 0
         self._sent_us = self._sent_at_us = 0
 
     async def run(self) -> None:
@@ -104,6 +117,9 @@ class Session:
                 await self._conversation.send_text(text)
                 self._asked = command
                 self._report.thinking = True
+            case Say(text=text):
+                await self._hush()
+                await self._announce(text)
             case Talk(pressed=True):
                 await self._hush()
                 if not self._talking:
@@ -128,6 +144,8 @@ class Session:
 
     async def _hush(self) -> None:
         """Stops the avatar, if it answers."""
+        if self._announcing:
+            self._speech.stop()
         if not self._turn_id:
             return
         heard_us = self._speech.heard_us
@@ -135,6 +153,28 @@ class Session:
         self._speech.stop()
         self._end_answer(heard)
         await self._conversation.interrupt(heard_us)
+
+    async def _announce(self, text: str) -> None:
+        self._announced += 1
+        self._memory.begin()
+        wishes = self._options
+        async for event in self._client.stream_say(
+            text, frame_rate=wishes.frame_rate, tracks=wishes.tracks, speed=wishes.speed,
+            seed=wishes.voice_seed, speaker=wishes.speaker,
+        ):  # fmt: skip
+            if isinstance(event, MediaChunk):
+                chunk = replace(event, turn_id=self._announcement, epoch=self._epoch)
+                self._memory.add(chunk)
+                self._speech.add(chunk)
+
+    @property
+    def _announcement(self) -> str:
+        return f"announcement-{self._announced}"
+
+    @property
+    def _announcing(self) -> bool:
+        """Whether the avatar says something that belongs to no turn."""
+        return self._speech.turn_id == self._announcement and not self._speech.finished
 
     def _end_answer(self, heard: str) -> None:
         self._memory.answered(heard)
@@ -150,6 +190,8 @@ class Session:
     async def _send_voice(self) -> None:
         while True:
             block = await self._blocks.get()
+            if self._announcing:
+                block = np.zeros_like(block)  # the bridge does not know what its ear would hear
             await self._conversation.send_audio(block)
             self._sent_us += len(block) * 1_000_000 // SOURCE_HZ
             self._sent_at_us = clock_us()
@@ -166,7 +208,7 @@ class Session:
             if self._talking and self._source.spent:
                 await self._end_talk(clock_us())
             turn_id, heard_us = self._speech.turn_id, self._speech.heard_us
-            if heard_us > 0:
+            if heard_us > 0 and turn_id != self._announcement:
                 self._report.first_heard(turn_id, clock_us() - heard_us)
             due = time.monotonic() >= next_report or self._speech.finished
             if due and turn_id and turn_id == self._turn_id and (turn_id, heard_us) != told:
@@ -175,7 +217,13 @@ class Session:
 
     async def _read(self) -> None:
         async for event in self._conversation:
-            self._note(event)
+            self._epoch = max(self._epoch, event.epoch)
+            if not self._overheard.hides(event):
+                self._note(event)
+            elif isinstance(event, Transcript):
+                self._forget_words()
+            elif isinstance(event, TurnState) and event.state is State.THINKING:
+                await self._conversation.interrupt(0)
         raise UnavailableError("the bridge ended the conversation")
 
     def _note(self, event: Event) -> None:
@@ -201,6 +249,11 @@ class Session:
                 self._report.remark(str(error))
             case _:
                 pass
+
+    def _forget_words(self) -> None:
+        """What the user says is not for the avatar."""
+        self._memory.said("")
+        self._report.thinking = False
 
     def _on_state(self, event: TurnState) -> None:
         match event.state:
