@@ -2,8 +2,10 @@
 
     python looker.py SCENE WIDTHxHEIGHT BINDING FORMAT LAYERS
 
-Reads lines of JSON: {"head": [x, y, z, qx, qy, qz, qw], "save": FILE}. It then waits until the headset is
-there and saves the frame as .npz. Says "ready", "saved", "talk" and "quiet". Ends with its input.
+Reads lines of JSON: {"head": POSE, "grips": [POSE or null, POSE or null], "scale": S, "save": FILE}, a pose
+being [x, y, z, qx, qy, qz, qw]. It then waits until the headset is there and those hands that are given hold
+the avatar there, and saves the frame, drawn at that scale, as .npz. Says "ready", "saved", the session's state,
+and what the user does. Ends with its input.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from taoxr_runtime.render import SplatRenderer
 from taoxr_runtime.xr import poses
 from taoxr_runtime.xr.binding import open_binding
 from taoxr_runtime.xr.captions import Words
+from taoxr_runtime.xr.controls import Controls, Wishes
 from taoxr_runtime.xr.link import Link, Pictures, Shot
 from taoxr_runtime.xr.runtime import extensions
 from taoxr_runtime.xr.session import Session
@@ -37,12 +40,34 @@ def read(orders: queue.Queue[dict | None]) -> None:
     orders.put(None)
 
 
-def there(session: Session, frame, head: list[float]) -> bool:
+def near(found: np.ndarray, wanted: list[float]) -> bool:
+    pose = poses.Pose(tuple(wanted[3:]), tuple(wanted[:3])).matrix
+    return bool(np.abs(found - pose).max() < 1e-4)
+
+
+def there(session: Session, frame, order: dict, wishes: Wishes) -> bool:
     eyes = session.eyes(frame)
-    if not eyes:
+    if not eyes or not near(poses.head(eyes), order["head"]):
         return False
-    wanted = poses.Pose(tuple(head[3:]), tuple(head[:3])).matrix
-    return bool(np.abs(poses.head(eyes) - wanted).max() < 1e-4)
+    return all(
+        (grip is None) == (wanted is None) and (grip is None or near(grip.matrix, wanted))
+        for grip, wanted in zip(wishes.grips, order["grips"], strict=True)
+    )
+
+
+def tell(before: Wishes, now: Wishes) -> None:
+    """Say what is new."""
+    if now.talk != before.talk:
+        say("talk" if now.talk else "quiet")
+    for side, grip in zip(("left", "right"), zip(before.grips, now.grips, strict=True), strict=True):
+        if (grip[0] is None) != (grip[1] is None):
+            say(f"{side} lets go" if grip[1] is None else f"{side} grabs")
+    if now.captions != before.captions:
+        say(f"captions {now.captions}")
+    if now.muted != before.muted:
+        say(f"muted {now.muted}")
+    if now.reset:
+        say("reset")
 
 
 def save(path: str, shot: Shot, link: Link) -> None:
@@ -65,7 +90,7 @@ def main() -> None:
     threading.Thread(target=read, args=(orders,), daemon=True).start()
     binding = open_binding(binding_name, extensions())
     order: dict | None = {}
-    pressed = False
+    controls, before, state = Controls(), Wishes(), ""
     pictures = Pictures(format, int(layers), size=(width, height))
     with SplatRenderer() as renderer, Link(binding, pictures, 1.6) as link:
         session = link.session
@@ -82,13 +107,21 @@ def main() -> None:
                     leaving = True
                     session.request_exit()
             frame = session.begin()
-            if link.talk() != pressed:
-                pressed = not pressed
-                say("talk" if pressed else "quiet")
-            camera = link.look(frame) if frame.visible else None
+            wishes = controls.update(link.hands(frame), time.monotonic())
+            tell(before, wishes)
+            before = wishes
+            for side, grabbed in enumerate(wishes.grabbed):
+                if grabbed:
+                    link.pulse(side)
+            if order:
+                link.resize(order["scale"])
+            camera = link.look(frame, wishes) if frame.visible else None
+            if session.state != state:
+                state = session.state
+                say(f"state {state} drawn {camera is not None}")
             shot = None
             if camera is not None:
-                capture = bool(order) and there(session, frame, order["head"])
+                capture = bool(order) and there(session, frame, order, wishes)
                 shot = link.draw(frame, renderer, splats, None, Words(), capture)
             session.end(frame)
             if not ready and session.state == "FOCUSED" and camera is not None:

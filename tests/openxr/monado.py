@@ -173,6 +173,18 @@ class Monado:
             text=True,
         )
 
+    def control(self, *arguments: str) -> str:
+        """Run monado-ctl, such as with "-c", which recentres; returns what it says."""
+        done = subprocess.run(
+            [XR_EXEC, "monado-ctl", *arguments],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+        return done.stdout
+
     def run(
         self, command: Sequence[str | Path], timeout: float, env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
@@ -213,14 +225,26 @@ class Controller:
     pose: Placed
     trigger: float = 0.0
     trigger_click: bool = False
+    squeeze_force: float = 0.0
+    a: bool = False
+    b: bool = False
 
     def pack(self) -> bytes:
         # Velocities, curl of five fingers; trigger, squeeze, its force, stick, trackpad's force, trackpad;
         # hand tracking, active; then system, a, b, trigger, stick, trackpad: click and touch of each.
         clicks = [False] * 14
-        clicks[6] = self.trigger_click
+        clicks[2], clicks[4], clicks[6] = self.a, self.b, self.trigger_click
         return self.pose.pack() + struct.pack(
-            "<6f5f8f16?", *[0.0] * 6, *[0.0] * 5, self.trigger, *[0.0] * 7, True, True, *clicks
+            "<6f5f8f16?",
+            *[0.0] * 6,
+            *[0.0] * 5,
+            self.trigger,
+            0.0,
+            self.squeeze_force,
+            *[0.0] * 5,
+            True,
+            True,
+            *clicks,
         )
 
 

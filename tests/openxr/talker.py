@@ -17,9 +17,13 @@ from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Actor, Companion
 from taoxr_runtime.xr.app import Figure, Options, Still, run
 from taoxr_runtime.xr.captions import Words
+from taoxr_runtime.xr.controls import Wishes
 from taoxr_runtime.xr.conversation import Conversation
 from taoxr_runtime.xr.floor import OnFloor, floor
 from taoxr_runtime.xr.link import Pictures
+from taoxr_runtime.xr.muting import MutableSource
+
+MICROPHONE = MutableSource(NullSource())
 
 
 def say(line: str) -> None:
@@ -32,8 +36,8 @@ class Telling(Conversation):
 
     before = Words()
 
-    def tick(self, pressed: bool) -> Words:
-        words = super().tick(pressed)
+    def tick(self, wishes: Wishes) -> Words:
+        words = super().tick(wishes)
         if words != self.before:
             self.before = words
             say(f"caption user={words.user!r} avatar={words.avatar!r} note={words.note!r}")
@@ -43,14 +47,14 @@ class Telling(Conversation):
 
 
 def converse(companion: Companion, figure: Figure, size: int) -> None:
-    partner = Telling(companion, questions, False, say)
+    partner = Telling(companion, MICROPHONE, questions, False, say)
     timing = run(Options(pictures=Pictures(size=(size, size)), eye_height=1.68), figure, partner, say)
     say(timing.summary()[0])
 
 
 options = ConversationOptions(temperature=0.0)  # the likeliest words, so that a test repeats
 how, target, *questions = sys.argv[1:]
-with Companion(target or None, NullSink(), NullSource(), options=options) as talker:
+with Companion(target or None, NullSink(), MICROPHONE, options=options) as talker:
     if how == "still":
         converse(talker, Still(person(300)), 96)
     else:

@@ -58,20 +58,26 @@ def model(first_head: Placed) -> np.ndarray:
 
 
 def expected(
-    splats: Splats, head: Placed, settings: list[EyeSetting], size: tuple[int, int]
+    splats: Splats,
+    head: Placed,
+    settings: list[EyeSetting],
+    size: tuple[int, int],
+    stands: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """What each eye must see: float64 [H, W, 3], sRGB 0 to 1."""
+    """What each eye must see of an avatar that stands as at the start, or elsewhere.
+
+    Returns float64 [H, W, 3], sRGB 0 to 1.
+    """
+    stands = model(START) if stands is None else stands
     places = [matrix(head) @ matrix(eye.pose) for eye in settings]
     middle = np.mean([place[:3, 3] for place in places], axis=0)
-    in_model = np.linalg.inv(model(START)) @ np.append(middle, 1)
+    in_model = np.linalg.inv(stands) @ np.append(middle, 1)
     order = reference.back_to_front(splats.means, in_model[:3])
     background = np.ones((size[1], size[0], 4)) * (*BACKGROUND_SRGB, 1)
     pictures = []
     for place, eye in zip(places, settings, strict=True):
         left, right, up, down = eye.angles
-        view = View(
-            np.linalg.inv(place) @ model(START), perspective_from_angles(left, right, up, down), *size
-        )
+        view = View(np.linalg.inv(place) @ stands, perspective_from_angles(left, right, up, down), *size)
         pictures.append(reference.render(splats, view, order, background)[..., :3])
     return pictures
 
@@ -81,6 +87,10 @@ def psnr(picture: np.ndarray, wanted: np.ndarray) -> float:
     return float(-10 * np.log10(np.mean((picture / 255.0 - wanted) ** 2)))
 
 
+def packed(placed: Placed) -> list[float]:
+    return [*placed.position, *placed.orientation]
+
+
 class Looker(Output):
     """The client under test; see looker.py."""
 
@@ -88,14 +98,25 @@ class Looker(Output):
         super().__init__(process)
         self._monado, self._folder = monado, folder
 
-    def look(self, head: Placed, settings: list[EyeSetting]) -> dict[str, np.ndarray]:
-        """Move the headset and take a frame from there."""
+    def look(
+        self,
+        head: Placed,
+        settings: list[EyeSetting],
+        grips: tuple[Placed | None, Placed | None] = (None, None),
+        scale: float = 1.0,
+    ) -> dict[str, np.ndarray]:
+        """Move the headset and take a frame from there, with the avatar held by hands that are there."""
         state = self._monado.remote.state
         state.head, state.eyes = head, settings
         self._monado.remote.send()
         path = self._folder / "shot.npz"
         assert self.process.stdin is not None
-        order = {"head": [*head.position, *head.orientation], "save": str(path)}
+        order = {
+            "head": packed(head),
+            "grips": [None if grip is None else packed(grip) for grip in grips],
+            "scale": scale,
+            "save": str(path),
+        }
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
         self.wait_for("saved")

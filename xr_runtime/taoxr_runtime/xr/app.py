@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -17,8 +18,11 @@ from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr.api import LostError, NoHeadsetError, NoRuntimeError
 from taoxr_runtime.xr.binding import Binding, BindingName, open_binding
 from taoxr_runtime.xr.captions import Words
+from taoxr_runtime.xr.controls import Controls, Wishes
 from taoxr_runtime.xr.environment import Surroundings
+from taoxr_runtime.xr.gpu_time import GpuTime
 from taoxr_runtime.xr.link import Link, Pictures, Shot
+from taoxr_runtime.xr.pace import Pace
 from taoxr_runtime.xr.runtime import extensions
 from taoxr_runtime.xr.timing import Timing, collect_young, collector_off
 from taoxr_runtime.xr.watchdog import Watchdog
@@ -26,6 +30,8 @@ from taoxr_runtime.xr.watchdog import Watchdog
 _RETRY_S: Final = 0.5
 _IDLE_S: Final = 0.02
 _LEAVE_S: Final = 3.0
+# States in which the user sees us.
+_SEEN: Final = ("VISIBLE", "FOCUSED")
 
 
 class Figure(Protocol):
@@ -49,8 +55,13 @@ class Figure(Protocol):
 class Partner(Protocol):
     """Whom we talk to; see ``Conversation``."""
 
-    def tick(self, pressed: bool) -> Words:
-        """Once a frame: take in the key to talk, give the captions."""
+    @property
+    def listening(self) -> bool:
+        """Whether it hears the user speak."""
+        ...
+
+    def tick(self, wishes: Wishes) -> Words:
+        """Once a frame: take in what the user wants, give the captions."""
         ...
 
 
@@ -69,7 +80,9 @@ class Still:
 class Silence:
     """No conversation."""
 
-    def tick(self, pressed: bool) -> Words:
+    listening = False
+
+    def tick(self, wishes: Wishes) -> Words:
         """Nothing to say."""
         return Words()
 
@@ -85,6 +98,7 @@ class Options:
         eye_height: Of the avatar, metres.
         raster: What draws; see ``SplatRenderer``.
         surroundings: Among what.
+        refresh_rate: Of the headset in hertz, where that can be chosen; None: the highest that we can hold.
     """
 
     binding: BindingName = "auto"
@@ -93,6 +107,7 @@ class Options:
     eye_height: float = 1.6
     raster: Rasterizer = "auto"
     surroundings: Surroundings = field(default_factory=Surroundings)
+    refresh_rate: float | None = None
 
 
 def run(
@@ -125,9 +140,10 @@ def run(
     with Watchdog(tell) as watchdog:
         binding = open_binding(options.binding, extensions())
         try:
-            with SplatRenderer(options.raster) as renderer, collector_off():
+            with SplatRenderer(options.raster) as renderer, collector_off(), ExitStack() as cleanup:
                 tell(f"drawing {renderer.rasterizer} with {renderer.description}")
                 loop = _Loop(options, figure, partner, renderer, watchdog, timing, tell, on_last)
+                cleanup.callback(loop.close)
                 link: Link | None = _connect(binding, options, tell)
                 while link is not None:
                     try:
@@ -136,9 +152,8 @@ def run(
                         break
                     except (LostError, NoRuntimeError) as error:
                         tell(f"{error}: waiting for it to come back (Ctrl-C ends)")
-                        partner.tick(False)
                         timing.interrupted()
-                    link = _reconnect(binding, options, watchdog, tell)
+                    link = _reconnect(binding, options, watchdog, loop, tell)
         finally:
             binding.close()
     return timing
@@ -155,13 +170,14 @@ def _connect(binding: Binding, options: Options, tell: Callable[[str], None]) ->
 
 
 def _reconnect(
-    binding: Binding, options: Options, watchdog: Watchdog, tell: Callable[[str], None]
+    binding: Binding, options: Options, watchdog: Watchdog, loop: _Loop, tell: Callable[[str], None]
 ) -> Link | None:
     """Wait for the runtime; None when the user ends it."""
     while not watchdog.stop:
         try:
             return _connect(binding, options, tell)
         except (LostError, NoRuntimeError, NoHeadsetError):
+            loop.idle()
             time.sleep(_RETRY_S)
     return None
 
@@ -183,6 +199,9 @@ class _Loop:
         self._options, self._figure, self._partner = options, figure, partner
         self._renderer, self._watchdog, self._timing = renderer, watchdog, timing
         self._tell, self._on_last = tell, on_last
+        self._controls = Controls()
+        self._gpu = GpuTime()
+        self._listening = False
         self._drawn = 0
         self._leaving: float | None = None
 
@@ -193,6 +212,7 @@ class _Loop:
             LostError: The runtime went away.
         """
         session = link.session
+        pace = Pace(link.display, self._options.refresh_rate, self._options.pictures.smallest, self._tell)
         while True:
             session.poll()
             if session.over or (self._leaving is not None and time.monotonic() - self._leaving > _LEAVE_S):
@@ -200,41 +220,67 @@ class _Loop:
             if not session.running:
                 if self._watchdog.stop:
                     return
+                self.idle()
                 time.sleep(_IDLE_S)
                 continue
-            self._frame(link)
+            self._frame(link, pace)
             if self._leaving is None and self._last():
                 session.request_exit()
                 self._leaving = time.monotonic()
 
+    def idle(self) -> None:
+        """While there are no frames: the conversation goes on without the user's hands."""
+        self._partner.tick(self._controls.update(None, time.monotonic(), away=True))
+
+    def close(self) -> None:
+        """Give back what lies on the GPU."""
+        self._gpu.release()
+
     def _last(self) -> bool:
         return self._watchdog.stop or 0 < self._options.frames <= self._drawn
 
-    def _frame(self, link: Link) -> None:
+    def _frame(self, link: Link, pace: Pace) -> None:
         timing = self._timing
         timing.begin()
         frame = link.session.begin()
         timing.passed()
-        words = self._partner.tick(link.talk())
+        away = link.session.state not in _SEEN
+        wishes = self._controls.update(link.hands(frame), time.monotonic(), away)
+        words = self._partner.tick(wishes)
+        self._pulse(link, wishes)
         shot = None
-        camera = link.look(frame) if frame.visible else None
+        link.resize(pace.scale)
+        camera = link.look(frame, wishes) if frame.visible else None
         if camera is None:
             link.session.end(frame)
             return
+        self._gpu.begin()
         splats = self._figure.update(camera, frame.ahead_us)
         timing.passed()
         self._drawn += 1
         capture = self._on_last is not None and self._leaving is None and self._last()
         shot = link.draw(frame, self._renderer, splats, self._figure.order, words, capture)
+        self._gpu.end()
         timing.passed()
         link.session.end(frame)
         timing.passed()
-        timing.end(frame.display_time, frame.period)
+        timing.end(frame.display_time, frame.period, pace.scale)
+        pace.frame(max(timing.work_ms, self._gpu.ms), frame.period / 1e6)
         if self._drawn == 1:
             self._tell("first frame shown")
         if shot is not None and self._on_last is not None:
             self._on_last(shot)
         collect_young(self._drawn)
+
+    def _pulse(self, link: Link, wishes: Wishes) -> None:
+        """Let the hands feel that they hold the avatar, and that it listens."""
+        listening = self._partner.listening
+        heard = listening and not self._listening
+        self._listening = listening
+        for side, grabbed in enumerate(wishes.grabbed):
+            # Who speaks without a key feels it in both hands.
+            if grabbed or (heard and (wishes.talking[side] or not wishes.talk)):
+                link.pulse(side)
 
 
 def side_by_side(pictures: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:

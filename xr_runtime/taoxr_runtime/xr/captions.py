@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, font, plain, wrap
 from taoxr_runtime.render import SplatRenderer
-from taoxr_runtime.xr.poses import Pose
+from taoxr_runtime.xr.poses import Matrix, Pose, facing
 from taoxr_runtime.xr.runtime import Size
 from taoxr_runtime.xr.session import Session
 from taoxr_runtime.xr.swapchain import Swapchain
@@ -67,11 +67,16 @@ class CaptionPanel:
             self._wanted = words
             self._painting = self._painter.submit(paint, words)
 
-    def layer(self, model: Pose) -> Any:
-        """``XrCompositionLayerQuad`` in front of the model, or None when there is nothing to read."""
+    def layer(self, model: Pose, head: Matrix) -> Any:
+        """``XrCompositionLayerQuad`` between the model and the user, or None when there is nothing to read.
+
+        Args:
+            model: Where the model stands.
+            head: float64 [4, 4], pose of the user's head in the same space.
+        """
         if not any(self._shown):
             return None
-        pose = model.offset(0.0, self._height, _BEFORE_MODEL_M)
+        pose = facing(model, head).offset(0.0, self._height, _BEFORE_MODEL_M)
         size = (_WIDTH_M, _WIDTH_M * _SIZE.height / _SIZE.width)
         return self._session.quad_layer(pose, size, self._chain.part())
 

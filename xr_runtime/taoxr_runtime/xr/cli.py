@@ -25,6 +25,7 @@ from taoxr_runtime.xr.app import Options, Partner, Silence, run, side_by_side
 from taoxr_runtime.xr.conversation import Conversation, Nobody
 from taoxr_runtime.xr.floor import OnFloor, floor
 from taoxr_runtime.xr.link import Pictures, Shot
+from taoxr_runtime.xr.muting import MutableSource
 
 app = typer.Typer(add_completion=False)
 
@@ -79,12 +80,34 @@ def xr(
     raster: Annotated[
         Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
     ] = "auto",
+    refresh_rate: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|HZ", help="Of the headset, where it can be chosen; auto: the highest we can hold."
+        ),
+    ] = "auto",
+    smallest: Annotated[
+        float,
+        typer.Option(
+            min=0.3,
+            max=1.0,
+            help="Width and height that pictures may shrink to, to keep up; 1: they never do.",
+        ),
+    ] = 0.6,
+    pause_when_idle: Annotated[
+        bool,
+        typer.Option(
+            "--pause-when-idle", help="Headset off: the avatar falls silent and deaf until you are back."
+        ),
+    ] = False,
 ) -> None:
     """Meet the avatar in a headset (OpenXR) and converse with it.
 
-    It stands in front of you; hold a controller's trigger while you speak. Ctrl-C ends. Without a headset,
-    Monado simulates one: see docs/xr.md.
+    It stands in front of you; hold a controller's trigger while you speak, squeeze its grip to carry and turn
+    the avatar, hold its menu button to bring it back. Ctrl-C ends. Without a headset, Monado simulates one:
+    see docs/xr.md.
     """
+    rate = _refresh_rate(refresh_rate)
     if screenshot is not None and screenshot.suffix.lower() != ".png":
         raise InvalidInputError("--screenshot", str(screenshot), "a name that ends in .png")
     questions = [check_text(words) for words in text or []]
@@ -101,15 +124,17 @@ def xr(
         partner: Partner = Silence()
         person: Person = Nobody()
         if conversation:
-            sink, source = open_sink(sound), open_source(mic)
+            sink, source = open_sink(sound), MutableSource(open_source(mic))
             stack.callback(source.close)
             stack.callback(sink.close)
             person = companion = stack.enter_context(Companion(target, sink, source, hands_free=hands_free))
-            partner = Conversation(companion, questions, hands_free, tell)
+            partner = Conversation(
+                companion, source, questions, hands_free, tell, pause_when_away=pause_when_idle
+            )
         ground = floor(_feet(scene))
         figure = OnFloor(stack.enter_context(Actor(scene, person, beside=ground)), ground)
-        pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale)
-        options = Options(binding.value, pictures, frames, _eye_height(scene), raster)
+        pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale, smallest=smallest)
+        options = Options(binding.value, pictures, frames, _eye_height(scene), raster, refresh_rate=rate)
 
         def save(shot: Shot) -> None:
             if screenshot is not None:
@@ -119,6 +144,19 @@ def xr(
         timing = run(options, figure, partner, tell, save if screenshot is not None else None)
         for line in timing.summary():
             tell(line)
+
+
+def _refresh_rate(text: str) -> float | None:
+    """Hertz; None for auto."""
+    if text == "auto":
+        return None
+    try:
+        hertz = float(text)
+    except ValueError:
+        hertz = 0.0
+    if not 1 <= hertz <= 1000:
+        raise InvalidInputError("--refresh-rate", text, "auto, or 1 to 1000 hertz")
+    return hertz
 
 
 def _feet(scene: Scene) -> NDArray[np.float64]:

@@ -17,9 +17,12 @@ from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr import poses
 from taoxr_runtime.xr.binding import Binding
 from taoxr_runtime.xr.captions import CaptionPanel, Words
+from taoxr_runtime.xr.controls import Hands, Wishes
 from taoxr_runtime.xr.environment import Surroundings
 from taoxr_runtime.xr.inputs import Inputs
+from taoxr_runtime.xr.placing import Placing
 from taoxr_runtime.xr.poses import Eye, Pose
+from taoxr_runtime.xr.refresh import DisplayRate
 from taoxr_runtime.xr.runtime import Runtime, Size
 from taoxr_runtime.xr.session import Frame, Session
 from taoxr_runtime.xr.swapchain import EyeImages, FormatName, read_srgb
@@ -37,12 +40,14 @@ class Pictures:
         layers: 1 for two swapchains, 2 for one with two layers.
         scale: Width and height as parts of what the runtime recommends.
         size: Width and height in pixels in place of that.
+        smallest: Part of width and height that may be drawn in their place, to keep up with the headset.
     """
 
     format: FormatName = "auto"
     layers: Literal[1, 2] = 1
     scale: float = 1.0
     size: tuple[int, int] | None = None
+    smallest: float = 1.0
 
     def sizes(self, recommended: Sequence[Size]) -> list[Size]:
         """Of each eye's picture."""
@@ -88,7 +93,8 @@ class Link:
         runtime: The runtime.
         session: The session.
         format: Of the swapchains.
-        sizes: Of each eye's picture.
+        display: The headset's refresh rate.
+        sizes: Of each eye's picture at most.
         views: The user's eyes in the frame under way, from the avatar's frame; empty while tracking is lost.
 
     Raises:
@@ -111,6 +117,7 @@ class Link:
             self.session = made.enter_context(Session(self.runtime, binding))
             self._inputs = Inputs(self.runtime, self.session)
             made.callback(self._inputs.close)
+            self.display = DisplayRate(self.runtime, self.session)
             self.sizes = pictures.sizes(self.runtime.sizes)
             self._images = EyeImages(self.session, pictures.format, self.sizes, pictures.layers)
             made.callback(self._images.close)
@@ -119,9 +126,9 @@ class Link:
             made.callback(self._captions.close)
             self._made = made.pop_all()
         self.views: list[View] = []
+        self._drawn = self.sizes
         self._eyes: list[Eye] = []
-        self._model: Pose | None = None
-        self._placed = 0
+        self._placing = Placing()
 
     def __enter__(self) -> Link:
         return self
@@ -131,12 +138,30 @@ class Link:
     ) -> None:
         self._made.close()
 
-    def talk(self) -> bool:
-        """Whether the user holds the key to talk."""
-        return self._inputs.talk()
+    def hands(self, frame: Frame) -> Hands | None:
+        """What the user's hands do in a frame; None while the session has not got the focus."""
+        return self._inputs.read(frame)
 
-    def look(self, frame: Frame) -> NDArray[np.float64] | None:
-        """Find the user's eyes for a frame, and place the avatar when it has no place.
+    def pulse(self, side: int) -> None:
+        """Let a hand feel a short pulse; 0 is the left one, 1 the right one."""
+        self._inputs.pulse(side)
+
+    def resize(self, scale: float) -> None:
+        """Draw smaller pictures, or larger ones again.
+
+        Args:
+            scale: Part of the full width and height, up to 1.
+        """
+        self._drawn = [
+            Size(max(round(size.width * scale), 1), max(round(size.height * scale), 1)) for size in self.sizes
+        ]
+
+    def look(self, frame: Frame, wishes: Wishes) -> NDArray[np.float64] | None:
+        """Find the user's eyes for a frame, and where the avatar stands.
+
+        Args:
+            frame: The frame.
+            wishes: The user's.
 
         Returns:
             float64 [3], the middle between the eyes in the avatar's frame; None while tracking is lost.
@@ -145,13 +170,12 @@ class Link:
         self._eyes = self.session.eyes(frame)
         if not self._eyes:
             return None
-        if self._model is None or self._placed != self.session.recentred:
-            self._model = poses.in_front(poses.head(self._eyes), self.session.floor_y)
-            self._placed = self.session.recentred
-        elif self._follow is not None:
-            self._model = self._follow(self._model, poses.head(self._eyes), frame.display_time)
-        for eye, size in zip(self._eyes, self.sizes, strict=True):
-            self.views.append(eye.view(self._model, size.width, size.height))
+        head = poses.head(self._eyes)
+        model = self._placing.update(head, self.session.floor_y, self.session.recentred, wishes)
+        if self._follow is not None and not self._placing.anew:
+            model = self._placing.model = self._follow(model, head, frame.display_time)
+        for eye, size in zip(self._eyes, self._drawn, strict=True):
+            self.views.append(eye.view(model, size.width, size.height))
         return np.mean([view.position for view in self.views], axis=0)
 
     def draw(
@@ -176,17 +200,18 @@ class Link:
         Returns:
             What was drawn, with ``capture``.
         """
-        assert self._model is not None, "look() has found eyes"
+        model = self._placing.model
+        assert model is not None, "look() has found eyes"
         background = BACKGROUND_SRGB if self.runtime.opaque else None
         shot = None
-        with self._images.targets() as targets:
+        with self._images.targets(self._drawn) as targets:
             renderer.draw(splats, self.views, targets, background, order)
             if capture:
                 pictures = [read_srgb(target, self.format) for target in targets]
                 drawn = splats.read() if isinstance(splats, SplatBuffers) else splats
-                shot = Shot(self._eyes, self._model, self.views, drawn, order, pictures)
-        frame.layers.append(self.session.projection_layer(self._eyes, self._images.parts()))
+                shot = Shot(self._eyes, model, self.views, drawn, order, pictures)
+        frame.layers.append(self.session.projection_layer(self._eyes, self._images.parts(self._drawn)))
         self._captions.show(words, renderer)
-        if (panel := self._captions.layer(self._model)) is not None:
+        if (panel := self._captions.layer(model, poses.head(self._eyes))) is not None:
             frame.layers.append(panel)
         return shot

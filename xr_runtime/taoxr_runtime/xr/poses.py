@@ -20,6 +20,8 @@ DISTANCE_M: Final = 1.5
 GUESSED_EYE_HEIGHT_M: Final = 1.6
 """Height of the user's eyes when the runtime does not know the floor."""
 
+_TOO_NEAR_M: Final = 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class Pose:
@@ -106,6 +108,19 @@ def in_front(head: Matrix, floor_y: float, distance: float = DISTANCE_M) -> Pose
         float(head[2, 3]) - distance * math.cos(angle),
     )
     return Pose(about_y(angle), position)
+
+
+def facing(model: Pose, head: Matrix) -> Pose:
+    """The model turned about +Y so that its front, +Z, points to the user; as it is when that is above it.
+
+    Args:
+        model: Where it stands, upright.
+        head: float64 [4, 4], pose of the user's head.
+    """
+    x, z = float(head[0, 3]) - model.position[0], float(head[2, 3]) - model.position[2]
+    if math.hypot(x, z) < _TOO_NEAR_M:
+        return model
+    return Pose(about_y(math.atan2(x, z)), model.position)
 
 
 def about_y(angle: float) -> tuple[float, float, float, float]:

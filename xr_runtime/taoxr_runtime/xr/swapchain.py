@@ -92,11 +92,17 @@ class Swapchain:
         finally:
             api.call("release_swapchain_image", self._handle, xr.SwapchainImageReleaseInfo())
 
-    def part(self, layer: int = 0) -> Any:
-        """``XrSwapchainSubImage`` of a whole layer of the image released last."""
+    def part(self, layer: int = 0, size: Size | None = None) -> Any:
+        """``XrSwapchainSubImage`` of a layer of the image released last.
+
+        Args:
+            layer: Which.
+            size: Of the part at the lower left that was drawn on; None: all of it.
+        """
         xr = api.xr()
-        whole = xr.Rect2Di(xr.Offset2Di(0, 0), xr.Extent2Di(self.size.width, self.size.height))
-        return xr.SwapchainSubImage(swapchain=self._handle, image_rect=whole, image_array_index=layer)
+        size = size or self.size
+        drawn = xr.Rect2Di(xr.Offset2Di(0, 0), xr.Extent2Di(size.width, size.height))
+        return xr.SwapchainSubImage(swapchain=self._handle, image_rect=drawn, image_array_index=layer)
 
     def close(self) -> None:
         """Give the images back; harmless when the runtime is gone."""
@@ -136,28 +142,37 @@ class EyeImages:
             raise
 
     @contextmanager
-    def targets(self) -> Generator[list[TextureTarget]]:
-        """What to draw on for each eye, ours within the block."""
+    def targets(self, sizes: Sequence[Size]) -> Generator[list[TextureTarget]]:
+        """What to draw on for each eye, ours within the block.
+
+        Args:
+            sizes: For each eye what to draw, at the lower left, of the picture; not more than all of it.
+        """
         if self._layered:
             (chain,) = self._chains
             with chain.image() as first:
-                yield [replace(first, layer=layer) for layer in range(chain.layers)]
+                layers = range(chain.layers)
+                yield [_lower_left(replace(first, layer=layer), sizes[layer]) for layer in layers]
             return
         left, right = self._chains
         with left.image() as first, right.image() as second:
-            yield [first, second]
+            yield [_lower_left(first, sizes[0]), _lower_left(second, sizes[1])]
 
-    def parts(self) -> list[Any]:
-        """``XrSwapchainSubImage`` for each eye."""
+    def parts(self, sizes: Sequence[Size]) -> list[Any]:
+        """``XrSwapchainSubImage`` for each eye, of what was drawn with these sizes."""
         if self._layered:
-            return [self._chains[0].part(layer) for layer in range(self._chains[0].layers)]
-        return [chain.part() for chain in self._chains]
+            return [self._chains[0].part(layer, size) for layer, size in enumerate(sizes)]
+        return [chain.part(size=size) for chain, size in zip(self._chains, sizes, strict=True)]
 
     def close(self) -> None:
         """Give the images back."""
         for chain in self._chains:
             chain.close()
         self._chains.clear()
+
+
+def _lower_left(target: TextureTarget, size: Size) -> TextureTarget:
+    return replace(target, width=size.width, height=size.height)
 
 
 def read_srgb(target: TextureTarget, format: str) -> NDArray[np.uint8]:

@@ -29,6 +29,7 @@ class Timing:
         self._rows = np.zeros((self._KEPT, len(self.PARTS)))
         self._marks = [0.0]
         self._last_display = 0
+        self._scales = np.ones(self._KEPT)
         self.frames = self.skipped = 0
 
     def begin(self) -> None:
@@ -39,13 +40,20 @@ class Timing:
         """A part ended; in the order of ``PARTS``."""
         self._marks.append(time.perf_counter())
 
-    def end(self, display_time: int, period: int) -> None:
+    @property
+    def work_ms(self) -> float:
+        """Of the frame under way, or else the last: since its first part, which is waiting."""
+        return (self._marks[-1] - self._marks[1]) * 1e3 if len(self._marks) > 1 else 0.0
+
+    def end(self, display_time: int, period: int, scale: float = 1.0) -> None:
         """The frame is handed over.
 
         Args:
             display_time: When it is seen, nanoseconds.
             period: Between two pictures of the headset, nanoseconds.
+            scale: Part of the full width and height that was drawn.
         """
+        self._scales[self.frames % self._KEPT] = scale
         self._rows[self.frames % self._KEPT] = np.diff(self._marks) * 1e3
         self.frames += 1
         if self._last_display and period:
@@ -66,6 +74,10 @@ class Timing:
         for name, column in [*zip(self.PARTS, rows.T, strict=True), ("work", work)]:
             low, high, most = np.quantile(column, (0.5, 0.95, 1.0))
             lines.append(f"  {name:7}{low:8.1f}{high:8.1f}{most:8.1f}")
+        scales = self._scales[: len(rows)]
+        if scales.min() < 1:
+            low, most = np.quantile(scales, (0.5, 0.0))
+            lines.append(f"  drawn at {low:.0%} of full width and height (median), {most:.0%} at least")
         return lines
 
 
