@@ -4,8 +4,8 @@
 
 Reads lines of JSON: {"head": POSE, "grips": [POSE or null, POSE or null], "scale": S, "save": FILE}, a pose
 being [x, y, z, qx, qy, qz, qw]. It then waits until the headset is there and those hands that are given hold
-the avatar there, and saves the frame, drawn at that scale, as .npz. Says "ready", "saved", the session's state,
-and what the user does. Ends with its input.
+the avatar there, and saves the frame, drawn at that scale, as .npz. Says "ready", "saved", the session's
+state, and what the user does. Ends with its input.
 """
 
 from __future__ import annotations

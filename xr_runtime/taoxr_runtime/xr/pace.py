@@ -69,6 +69,8 @@ class Pace:
             if rate is not None:
                 self._display.request(rate)
                 offered = ", ".join(f"{hz:g}" for hz in sorted(self._display.offered))
-                self._tell(f"refresh rate {rate:g} Hz of {offered}: frames take {work_ms:.1f} ms")
+                self._tell(
+                    f"refresh rate {rate:g} Hz of {offered}: frames take {self._choice.held_ms:.1f} ms"
+                )
         elif period_ms > 0:
             self._resolution.frame(work_ms, period_ms)

@@ -28,6 +28,7 @@ class RefreshChoice:
 
     Attributes:
         measuring: Whether frames are still needed for the choice.
+        held_ms: What nine frames in ten took at most; 0 before that is known.
 
     Raises:
         UnavailableError: The wanted rate is not offered.
@@ -37,6 +38,7 @@ class RefreshChoice:
         self._offered, self._wanted = sorted(offered), wanted
         self._works: list[float] = []
         self._seen = 0
+        self.held_ms = 0.0
         self.measuring = wanted is None and len(offered) > 1
         if wanted is not None and self._match(wanted) is None:
             rates = ", ".join(f"{rate:g}" for rate in self._offered) or "no choice"
@@ -63,7 +65,8 @@ class RefreshChoice:
         if len(self._works) < _MEASURED:
             return None
         self.measuring = False
-        return highest_held(self._offered, quantiles(self._works, n=10)[-1])
+        self.held_ms = quantiles(self._works, n=10)[-1]
+        return highest_held(self._offered, self.held_ms)
 
     def _match(self, wanted: float) -> float | None:
         found = [rate for rate in self._offered if abs(rate - wanted) <= _SAME_HZ]
