@@ -49,8 +49,9 @@ def programs() -> Path:
     codec = Assembly("codec_server", [HARNESS / "CodecServer.cs"], uses=package, program=True)
     grpc = Assembly("grpc_runner", [HARNESS / "GrpcRunner.cs"], uses=package, program=True)
     runner = Assembly("client_runner", [HARNESS / "ClientRunner.cs"], uses=package, program=True)
+    soak = Assembly("soak", [HARNESS / "Soak.cs"], uses=package, program=True, runtimes=["dotnet"])
     scan = Assembly("scan", [HARNESS / "Scan.cs"], program=True, runtimes=["dotnet"])
-    return built([protocol, transport, client, codec, grpc, runner, scan])
+    return built([protocol, transport, client, codec, grpc, runner, soak, scan])
 
 
 @pytest.fixture(scope="module", params=RUNTIMES)

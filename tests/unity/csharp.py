@@ -36,6 +36,7 @@ class Assembly:
         uses: Assemblies of the same runtime that it refers to, by name; they must be built before it.
         program: Whether it has a ``Main``.
         runtimes: What it is built for.
+        defines: Symbols for the preprocessor.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Assembly:
     uses: Sequence[str] = ()
     program: bool = False
     runtimes: Sequence[Runtime] = RUNTIMES
+    defines: Sequence[str] = ()
 
 
 class CompileError(Exception):
@@ -68,7 +70,7 @@ def build(out: Path, assemblies: Sequence[Assembly]) -> None:
             if arguments:
                 arguments.append("--")
             arguments += system + [f"-r:{folder / used}.dll" for used in assembly.uses]
-            arguments.append(f"-d:{runtime.upper()}")
+            arguments.append("-d:" + ";".join([runtime.upper(), *assembly.defines]))
             arguments.append("-target:" + ("exe" if assembly.program else "library"))
             arguments.append(f"-out:{folder / assembly.name}.dll")
             arguments += [str(source) for source in assembly.sources]
@@ -82,7 +84,11 @@ def built(assemblies: Sequence[Assembly]) -> Path:
     _need_tools()
     digest = hashlib.sha256((TOOLS / ".complete").read_bytes() + Path(__file__).read_bytes())
     for assembly in assemblies:
-        digest.update(repr((assembly.name, assembly.uses, assembly.program, assembly.runtimes)).encode())
+        digest.update(
+            repr(
+                (assembly.name, assembly.uses, assembly.program, assembly.runtimes, assembly.defines)
+            ).encode()
+        )
         for source in assembly.sources:
             digest.update(source.name.encode() + source.read_bytes())
     folder = TOOLS / "built"

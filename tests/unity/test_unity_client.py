@@ -226,7 +226,7 @@ async def test_who_is_let_in(make_client: MakeClient, fake_bridge: MakeBridge) -
         await asyncio.to_thread(knock, fakes.bridge)
 
 
-def test_nobody_there(make_client: MakeClient) -> None:
+def test_nobody_there(make_client: MakeClient, voice: Path) -> None:
     with HostileServer(b"") as silent:
         port = silent.target
         with make_client(port, call_s=0.5) as client:
@@ -244,6 +244,14 @@ def test_nobody_there(make_client: MakeClient) -> None:
         client.until("connection", "Waiting", "Unavailable")
         client.tell("info")
         assert "cannot connect" in client.until("reply", "info", "Unavailable")[3]
+        # Of sound that nobody takes the newest 5 s wait; of anything else too much is an error.
+        client.tell("converse", "audio=16000")
+        for _ in range(8):
+            client.tell("audio", voice)
+        client.tell("stats")
+        assert 5_000_000 <= int(client.until("stats")[2]) < 5_600_000
+        client.tell("flood")
+        assert client.until("flooded")[1] == "256"
     with HostileServer(b"", b"HTTP/1.1 400 Bad Request\r\n\r\n") as web, make_client(web.target) as client:
         client.tell("connect")
         assert "does not speak HTTP/2" in client.until("reply", "connect", "Unavailable")[3]

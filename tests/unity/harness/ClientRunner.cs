@@ -105,6 +105,7 @@ public sealed class ClientRunner
             case "play": _speed = double.Parse(words[1], CultureInfo.InvariantCulture); break;
             case "polls": _polls = words[1] == "1"; break;
             case "stats": Say("stats", _session.WaitingMessages, _session.DroppedAudioUs, _session.State, _client.State, Process.GetCurrentProcess().WorkingSet64); break;
+            case "flood": Flood(); break;
             case "finish": _session.End(); break;
             case "leave": Timed("left", () => _session.Dispose()); break;
             case "dispose": Timed("disposed", () => _client.Dispose()); break;
@@ -192,6 +193,23 @@ public sealed class ClientRunner
         var samples = new short[bytes.Length / 2];
         Buffer.BlockCopy(bytes, 0, samples, 0, samples.Length * 2);
         for (var start = 0; start < samples.Length; start += 256) _session.PushAudio(samples, start, Math.Min(256, samples.Length - start));
+    }
+
+    private void Flood()
+    {
+        var asked = 0;
+        try
+        {
+            while (true)
+            {
+                _session.Ask("one");
+                asked++;
+            }
+        }
+        catch (InvalidOperationException)
+        {
+            Say("flooded", asked);
+        }
     }
 
     private static void Timed(string what, Action action)

@@ -23,7 +23,7 @@ namespace Taoxr.Client
         private readonly object _gate = new object();
         private readonly Queue<Entry> _requests = new Queue<Entry>(MostRequests);
         private readonly Queue<Entry> _sound;
-        private readonly Stack<ConverseRequest> _spare = new Stack<ConverseRequest>();
+        private readonly Stack<ConverseRequest> _spare;
         private readonly ConverseRequest _report = new ConverseRequest { Playback = new PlaybackReport() };
         private readonly ConverseRequest _look = new ConverseRequest { LookAt = new LookAt() };
         private readonly Point _target = new Point();
@@ -74,7 +74,11 @@ namespace Taoxr.Client
         {
             _rate = rate;
             _mostBytes = 2 * rate * MostSeconds;
-            _sound = new Queue<Entry>(_mostBytes / PieceBytes + 2);
+            // All that can ever wait, and what the writer holds, so that speaking allocates nothing.
+            var pieces = _mostBytes == 0 ? 0 : 2 * (_mostBytes / PieceBytes) + 2;
+            _sound = new Queue<Entry>(pieces + 1);
+            _spare = new Stack<ConverseRequest>(pieces + 1);
+            for (var i = 0; i < pieces; i++) _spare.Push(NewPiece());
         }
 
         /// <summary>Sound that was dropped, in microseconds.</summary>
@@ -270,12 +274,20 @@ namespace Taoxr.Client
             }
             if (_growing == null || _growing.Audio!.Pcm.Length + bytes > PieceBytes)
             {
-                _growing = _spare.Count > 0 ? _spare.Pop() : new ConverseRequest { Audio = new AudioInput() };
+                _growing = _spare.Count > 0 ? _spare.Pop() : NewPiece();
                 _sound.Enqueue(new Entry(++_order, _growing));
             }
             _bytes += bytes;
             Monitor.PulseAll(_gate);
             return _growing.Audio!.Pcm.Extend(bytes);
+        }
+
+        private static ConverseRequest NewPiece()
+        {
+            var piece = new ConverseRequest { Audio = new AudioInput() };
+            piece.Audio!.Pcm.Extend(PieceBytes);
+            piece.Audio.Pcm.Clear();
+            return piece;
         }
 
         private void Spare(ConverseRequest sound)
