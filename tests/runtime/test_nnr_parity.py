@@ -12,7 +12,9 @@ from taoxr_runtime import nnr
 from taoxr_runtime.nnr import Scene, container, sample, sample_learned
 from taoxr_runtime.nnr.mnn import MnnKernel, has_twin
 from taoxr_runtime.nnr.nodes import KINDS
-from taoxr_runtime.nnr.nodes.base import BLOCK
+from taoxr_runtime.nnr.nodes.base import BLOCK, Reader
+from taoxr_runtime.nnr.nodes.sort import Sort
+from taoxr_runtime.nnr.schema import NodeSpec
 
 pytestmark = pytest.mark.parity
 
@@ -106,15 +108,48 @@ def test_mnn_against_numpy(posed: Scene) -> None:
     twins = 0
     for step, inputs in steps(posed):
         if not has_twin(step.node.kind):
-            assert step.node.kind in ("splats", "sort")
+            assert step.node.kind == "splats"
             continue
         twins += 1
         kernel = MnnKernel(step.node, [x.shape for x in inputs])
         outputs = [np.empty_like(posed.value(name)) for name in step.outputs]
         kernel.evaluate(inputs, outputs)
         for name, output in zip(step.outputs, outputs, strict=True):
-            assert difference(name, output, posed.value(name)) <= TOLERANCES[name], name
-    assert twins == len(posed.graph.steps) - 2
+            if name == "order":
+                same_order(output, posed.value(name), *inputs)
+            else:
+                assert difference(name, output, posed.value(name)) <= TOLERANCES[name], name
+    assert twins == len(posed.graph.steps) - 1
+
+
+def same_order(order: np.ndarray, expected: np.ndarray, means: np.ndarray, camera: np.ndarray) -> None:
+    """The same splats, and none farther from its place than a step of the keys, which rounding may move."""
+    np.testing.assert_array_equal(np.sort(order), np.arange(len(means)))
+    distance = np.linalg.norm(means.astype(np.float64) - camera, axis=1)
+    assert np.abs(distance[order] - distance[expected]).max() <= 1.1 * np.ptp(distance) / 65_535
+
+
+@pytest.mark.parametrize("kind", ["random", "equal", "many equal", "sorted", "reversed", "one"])
+def test_mnn_sorts_as_numpy_does_with_ties(kind: str) -> None:
+    """Whole numbers of metres on an axis: distances are exact, so that not one index may differ."""
+    along = np.random.default_rng(3).integers(0, 900, 5000).astype(np.float32)
+    along = {
+        "random": along,
+        "equal": np.full_like(along, 7),
+        "many equal": along % 3,
+        "sorted": np.sort(along),
+        "reversed": np.sort(along)[::-1],
+        "one": along[:1],
+    }[kind]
+    means = np.zeros((len(along), 3), np.float32)
+    means[:, 0] = along
+    camera = np.zeros(3, np.float32)
+    shapes = [means.shape, camera.shape]
+    spec = NodeSpec(kind="sort", inputs=("means", "camera"), outputs=("order",), attributes={}, tensors={})
+    node = Sort(Reader("nodes[0]", spec, {}, shapes))
+    order = np.empty(len(means), np.int32)
+    MnnKernel(node, shapes).evaluate([means, camera], [order])
+    np.testing.assert_array_equal(order, np.argsort(-along, kind="stable"))
 
 
 def test_a_scene_on_mnn_runs_its_worker_and_gives_the_same_splats(tmp_path: Path) -> None:
@@ -125,7 +160,7 @@ def test_a_scene_on_mnn_runs_its_worker_and_gives_the_same_splats(tmp_path: Path
         scene.set("expression", np.full(52, 0.4))
     splats = mnn.update_async().result(30)
     assert {run.kind: run.backend for run in mnn.trace} == {
-        "splats": "numpy", "sort": "numpy",
+        "splats": "numpy", "sort": "mnn",
         "blendshapes": "mnn", "skinning": "mnn", "binding": "mnn", "color": "mnn",
     }  # fmt: skip
     for field in ("means", "covariances", "opacities", "colors_srgb"):

@@ -24,7 +24,7 @@ from taoxr.engine import Session
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime.nnr import container
 from taoxr_runtime.nnr.graph import Graph, build
-from taoxr_runtime.nnr.mnn import MnnKernel, converted, has_twin
+from taoxr_runtime.nnr.mnn import MnnKernel, converted, has_weights
 from taoxr_runtime.nnr.scene import Scene
 from taoxr_runtime.nnr.schema import Precision
 
@@ -119,7 +119,7 @@ def compile_scene(
         errors = _errors(Scene(container.from_bytes(plain)), onnx, seed)
     for i, node in enumerate(document["nodes"]):
         worst = max((e.relative for e in errors if e.node == i and e.precision == precision), default=0.0)
-        if precision != "fp32" and (i in onnx or has_twin(str(node.get("kind")))) and worst <= tolerance:
+        if precision != "fp32" and (i in onnx or has_weights(str(node.get("kind")))) and worst <= tolerance:
             node.setdefault("precision", precision)
     data = container.to_bytes(document, tensors, _models(document, onnx))
     if data != plain:
@@ -205,7 +205,7 @@ def _errors(scene: Scene, onnx: Mapping[int, bytes], seed: int) -> list[NodeErro
     scene.update()
     errors: list[NodeError] = []
     for i, step in enumerate(scene.graph.steps):
-        if i not in onnx and not has_twin(step.node.kind):
+        if i not in onnx and not has_weights(step.node.kind):
             continue
         inputs = [scene.value(name) for name in step.inputs]
         exact: list[NDArray[np.float32]] | None = None

@@ -53,6 +53,14 @@ class Expr:
         """Square roots."""
         return self._graph.op("Sqrt", self)
 
+    def to_integers(self) -> "Expr":
+        """As int32."""
+        return self._graph.op("Cast", self, to=TensorProto.INT32)
+
+    def to_floats(self) -> "Expr":
+        """As float32."""
+        return self._graph.op("Cast", self, to=TensorProto.FLOAT)
+
     def sum(self, axis: int, *, keep: bool = False) -> "Expr":
         """Sum over an axis."""
         return self._graph.op("ReduceSum", self, self._graph.indices([axis]), keepdims=int(keep))
@@ -67,6 +75,14 @@ class Expr:
         By way of rows, which MNN copies whole: a gather along the last axis takes it three times as long.
         """
         return self.transpose(1, 0).gather(index, 0).transpose(1, 0)
+
+    def pick(self, index: "Expr") -> "Expr":
+        """Entries [n] of [m] at indices that the graph makes."""
+        return self._graph.op("Gather", self, index, axis=0)
+
+    def floor(self) -> "Expr":
+        """The next integers below, still as floats."""
+        return self._graph.op("Floor", self)
 
     def rows(self, start: int, stop: int, axis: int = 0) -> "Expr":
         """A range along an axis."""
@@ -109,6 +125,16 @@ class GraphBuilder:
     def indices(self, array: ArrayLike) -> Expr:
         """An int64 constant, as ONNX wants for indices and shapes."""
         return self._store(np.asarray(array, np.int64))
+
+    def integers(self, array: ArrayLike) -> Expr:
+        """An int32 constant."""
+        return self._store(np.asarray(array, np.int32))
+
+    def largest_first(self, keys: Expr, count: int) -> Expr:
+        """Integer indices that sort ``count`` keys, which must all differ: MNN gives equal ones no order."""
+        values, found = f"v{len(self._nodes)}", f"i{len(self._nodes)}"
+        self._nodes.append(helper.make_node("TopK", [keys.name, self.indices([count]).name], [values, found]))
+        return Expr(self, found)
 
     def concat(self, parts: Sequence[Expr], axis: int) -> Expr:
         """Parts one after another along an axis."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from taoxr import paths
 from taoxr.engine import Session, convert_onnx
-from taoxr_runtime.nnr.mnn import learned, models, shading
+from taoxr_runtime.nnr.mnn import learned, models, shading, sorting
 from taoxr_runtime.nnr.mnn.builder import Expr, GraphBuilder
 from taoxr_runtime.nnr.nodes.base import F32, Node
 from taoxr_runtime.nnr.schema import Precision
@@ -30,12 +30,18 @@ _BUILDERS: Final[dict[str, Callable[[Any, GraphBuilder], list[Expr]]]] = {
     "deformer": learned.deformer,
     "color": shading.color,
     "sh_color": learned.sh_color,
+    "sort": sorting.sort,
 }
 
 
 def has_twin(kind: str) -> bool:
-    """Whether a node kind has an MNN twin; the constants and ``sort`` have none."""
+    """Whether a node kind has an MNN twin; ``splats`` and ``cloud``, which hold constants only, have none."""
     return kind in _BUILDERS
+
+
+def has_weights(kind: str) -> bool:
+    """Whether its twin holds weights that may be smaller; numbers that a sort counts with may not."""
+    return has_twin(kind) and kind != "sort"
 
 
 class MnnKernel:
@@ -44,7 +50,7 @@ class MnnKernel:
     Args:
         node: A checked node of a kind that `has_twin`.
         input_shapes: Shape of each input.
-        precision: Of the model's weights.
+        precision: Of the model's weights, if it has any.
 
     Attributes:
         path: The converted model.
@@ -58,14 +64,15 @@ class MnnKernel:
     ) -> None:
         graph = GraphBuilder(input_shapes)
         outputs = _BUILDERS[node.kind](node, graph)
-        self.path = converted(graph.build(outputs, node.output_shapes), precision)
+        weights: Precision = precision if has_weights(node.kind) else "fp32"
+        self.path = converted(graph.build(outputs, node.output_shapes), weights)
         self._session = Session(self.path, graph.input_shapes)
 
     def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
         """As `Node.evaluate`."""
         results = self._session.run({f"in{i}": array for i, array in enumerate(inputs)})
         for i, output in enumerate(outputs):
-            np.copyto(output, results[f"out{i}"])
+            np.copyto(output, results[f"out{i}"], casting="unsafe")  # indices come as floats
 
 
 def converted(model: bytes, precision: Precision = "fp32") -> Path:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader
 from taoxr_runtime.nnr.schema import Strict
 
-_KEYS: Final = 65_535
+KEYS: Final = 65_535
+"""The largest key: distances are told apart in so many steps."""
 SPLATS_MOVED_M: Final = 0.0005
 """How far any splat must have moved since the last sort, in metres, for another one to be worth it."""
 VIEW_MOVED_M: Final = 0.002
@@ -45,32 +46,36 @@ class Sort(Node):
         return (np.int32,)
 
     def worthwhile(self, inputs: Sequence[F32]) -> bool:
-        """Whether splats or viewer moved beyond `SPLATS_MOVED_M` or `VIEW_MOVED_M` since the last sort."""
+        """Whether splats or viewer moved beyond `SPLATS_MOVED_M` or `VIEW_MOVED_M` since it last said so.
+
+        Whoever is told so sorts, with this node or with its twin.
+        """
+        means, camera = inputs
         if self._sorted is None:
+            self._sorted = means.copy(), camera.copy()
             return True
         before, view = self._sorted
-        means, camera = inputs
-        if np.abs(camera - view).max() > VIEW_MOVED_M:
-            return True
-        return any(
-            np.abs(means[start : start + BLOCK] - before[start : start + BLOCK]).max() > SPLATS_MOVED_M
-            for start in range(0, len(means), BLOCK)
-        )
+        if np.abs(camera - view).max() <= VIEW_MOVED_M and not _moved(means, before):
+            return False
+        np.copyto(before, means)
+        np.copyto(view, camera)
+        return True
 
     def evaluate(self, inputs: Sequence[F32], outputs: Sequence[Any]) -> None:
         """See `Node.evaluate`."""
-        means, camera = inputs
-        np.copyto(outputs[0], order_of(means, camera))
-        if self._sorted is None:
-            self._sorted = means.copy(), camera.copy()
-        else:
-            np.copyto(self._sorted[0], means)
-            np.copyto(self._sorted[1], camera)
+        np.copyto(outputs[0], order_of(*inputs))
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`; the exact order, as float64."""
         means, camera = inputs
         return (np.argsort(-np.linalg.norm(camera - means, axis=1), kind="stable").astype(np.float64),)
+
+
+def _moved(means: F32, before: F32) -> bool:
+    return any(
+        np.abs(means[start : start + BLOCK] - before[start : start + BLOCK]).max() > SPLATS_MOVED_M
+        for start in range(0, len(means), BLOCK)
+    )
 
 
 def order_of(means: F32, camera: F32) -> NDArray[np.int32]:
@@ -83,6 +88,6 @@ def order_of(means: F32, camera: F32) -> NDArray[np.int32]:
     near, far = depth.min(), depth.max()
     # Farthest first: the farthest splat has key 0.
     np.subtract(far, depth, out=depth)
-    depth *= np.float32(_KEYS) / max(far - near, np.float32(1e-9))
-    np.minimum(depth, np.float32(_KEYS), out=depth)
+    depth *= np.float32(KEYS) / max(far - near, np.float32(1e-9))
+    np.minimum(depth, np.float32(KEYS), out=depth)
     return np.argsort(depth.astype(np.uint16), kind="stable").astype(np.int32)
