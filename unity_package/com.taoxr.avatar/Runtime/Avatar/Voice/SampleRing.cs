@@ -1,5 +1,6 @@
 #nullable enable
 using System;
+using System.Runtime.InteropServices;
 using System.Threading;
 
 namespace Taoxr.Avatar
@@ -35,8 +36,8 @@ namespace Taoxr.Avatar
             var start = _written;
             var room = Capacity - (int)(start - Volatile.Read(ref _released));
             var count = Math.Min(pcm.Length / 2, room);
-            for (var i = 0; i < count; i++)
-                _samples[(start + i) & _mask] = (short)(pcm[2 * i] | pcm[2 * i + 1] << 8) / 32768f;
+            var at = start;
+            foreach (var sample in MemoryMarshal.Cast<byte, short>(pcm.Slice(0, 2 * count))) _samples[at++ & _mask] = sample / 32768f;
             Volatile.Write(ref _written, start + count);
             return count;
         }
@@ -46,8 +47,8 @@ namespace Taoxr.Avatar
         {
             var start = (int)(from & _mask);
             var first = Math.Min(into.Length, Capacity - start);
-            new ReadOnlySpan<float>(_samples, start, first).CopyTo(into);
-            new ReadOnlySpan<float>(_samples, 0, into.Length - first).CopyTo(into.Slice(first));
+            new Span<float>(_samples, start, first).CopyTo(into);
+            new Span<float>(_samples, 0, into.Length - first).CopyTo(into.Slice(first));
         }
 
         /// <summary>What is before this sample may be overwritten. For the thread that reads.</summary>

@@ -47,14 +47,14 @@ namespace Taoxr.Avatar
         /// <summary>The sound at a place.</summary>
         /// <param name="window">2 * Half samples; the place is at or after number Half - 1 and before number Half.</param>
         /// <param name="fraction">How far after it, from 0 to 1.</param>
-        public float Interpolate(ReadOnlySpan<float> window, double fraction)
+        public float Interpolate(Span<float> window, double fraction)
         {
             var place = fraction * Phases;
             var phase = Math.Min((int)place, Phases - 1);
             var mix = (float)(place - phase);
             var taps = 2 * Half;
-            var lower = new ReadOnlySpan<float>(_table, phase * taps, taps);
-            var upper = new ReadOnlySpan<float>(_table, (phase + 1) * taps, taps);
+            var lower = new Span<float>(_table, phase * taps, taps);
+            var upper = new Span<float>(_table, (phase + 1) * taps, taps);
             window = window.Slice(0, taps);
             float a = 0, b = 0;
             for (var i = 0; i < window.Length; i++)

@@ -122,7 +122,7 @@ namespace Taoxr.Avatar
         }
 
         // What the kernel needs for so many frames; silence where there is no sound (yet), or none any more.
-        private ReadOnlySpan<float> Window(SincKernel kernel, int frames, long written)
+        private Span<float> Window(SincKernel kernel, int frames, long written)
         {
             var first = _position - kernel.Half + 1;
             var count = (int)Math.Ceiling(frames * kernel.Step) + 2 * kernel.Half + 1;
