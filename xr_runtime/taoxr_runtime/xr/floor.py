@@ -31,21 +31,6 @@ def floor(feet: NDArray[np.float64]) -> Splats:
         Flat splats along a sunflower's spiral, which covers a disc evenly (H. Vogel, "A better way to
         construct the sunflower head", 1979).
     """
-    means, covariances, fade = _disc()
-    colors = _light(means, feet)[:, None] * _COLOR_SRGB
-    return _splats(means, covariances, 0.6 * fade, colors)
-
-
-def shadow(feet: NDArray[np.float64]) -> Splats:
-    """Only the shadow on the floor at y = 0, where the user sees a floor of his own; see ``floor``."""
-    means, covariances, fade = _disc()
-    # On average 2 pi splats lie over each other, so that is how many share the darkness of a spot.
-    opacities = fade * -np.log(_light(means, feet)) / (2 * np.pi)
-    return _splats(means, covariances, opacities, np.zeros((_COUNT, 3)))
-
-
-def _disc() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Means, covariances, and how much is left towards the edge."""
     number = np.arange(_COUNT) + 0.5
     radius = _RADIUS_M * np.sqrt(number / _COUNT)
     angle = number * np.pi * (3 - np.sqrt(5))
@@ -55,20 +40,29 @@ def _disc() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float6
     covariances[:, [0, 5]] = spacing**2
     covariances[:, 3] = _THICKNESS_M**2
     fade = np.clip((_RADIUS_M - radius) / _RIM_M, 0, 1)
-    return means, covariances, fade * fade * (3 - 2 * fade)
-
-
-def _light(means: NDArray[np.float64], feet: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much light the feet leave each spot, 0 to 1."""
-    light = np.ones(len(means))
+    light = np.ones(_COUNT)
     for foot in feet:
         squared = np.square(means[:, [0, 2]] - foot[[0, 2]]).sum(axis=1)
         for size, strength in _SHADOWS:
             light *= 1 - strength * np.exp(-0.5 * squared / size**2)
-    return light
+    colors = light[:, None] * _COLOR_SRGB
+    arrays = (means, covariances, 0.6 * fade * fade * (3 - 2 * fade), colors)
+    return Splats(*(np.ascontiguousarray(array, np.float32) for array in arrays))
 
 
-def _splats(*arrays: NDArray[np.float64]) -> Splats:
+def shadow(feet: NDArray[np.float64]) -> Splats:
+    """Only the feet's shadows at y = 0, where the user sees a floor of his own; see ``floor``.
+
+    Returns:
+        A black splat for each spot: they darken what is behind them as ``floor`` is darkened.
+    """
+    spots = [(foot, size, strength) for foot in feet for size, strength in _SHADOWS]
+    means = np.array([foot for foot, _, _ in spots]) * (1, 0, 1)
+    covariances = np.zeros((len(spots), 6))
+    covariances[:, [0, 5]] = np.square([[size] * 2 for _, size, _ in spots])
+    covariances[:, 3] = _THICKNESS_M**2
+    opacities = np.array([strength for _, _, strength in spots])
+    arrays = (means, covariances, opacities, np.zeros((len(spots), 3)))
     return Splats(*(np.ascontiguousarray(array, np.float32) for array in arrays))
 
 

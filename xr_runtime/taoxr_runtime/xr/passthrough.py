@@ -44,8 +44,10 @@ class Passthrough:
     def layer(self) -> Any:
         """``XrCompositionLayerPassthroughFB``, to be the first of a frame's layers."""
         xr = api.xr()
-        flags = xr.CompositionLayerFlags.BLEND_TEXTURE_SOURCE_ALPHA_BIT
-        return xr.CompositionLayerPassthroughFB(flags=flags, layer_handle=self._layer)
+        layer = xr.CompositionLayerPassthroughFB(layer_handle=self._layer)
+        # pyopenxr loses the flags that its constructor is given.
+        layer.layer_flags = xr.CompositionLayerFlags.BLEND_TEXTURE_SOURCE_ALPHA_BIT
+        return layer
 
     def close(self) -> None:
         """Show no room any more; harmless when the runtime is gone."""
