@@ -4,6 +4,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import psutil
 import pytest
@@ -36,6 +37,13 @@ OPEN = frame(HEADERS, RESPONSE, END_HEADERS, 1)
 MESSAGE = b"\0\0\0\0\3\x0a\1x"
 GOOD_END = frame(HEADERS, literal(b"grpc-status", b"0"), END_HEADERS | END_STREAM, 1)
 MOST_MEMORY = 40 << 20
+
+
+def _trailers(status: bytes, message: bytes, details: bytes = b"") -> bytes:
+    block = literal(b"grpc-status", status) + literal(b"grpc-message", message)
+    if details:
+        block += literal(b"grpc-status-details-bin", details)
+    return frame(HEADERS, block, END_HEADERS | END_STREAM, 1)
 
 
 @pytest.fixture(scope="module", params=RUNTIMES)
@@ -112,6 +120,10 @@ def test_headers_in_huffman_code(runner: GrpcRunner) -> None:
         (OPEN + GOOD_END, "Internal", "without a response"),
         (OPEN + frame(DATA, MESSAGE * 2, 0, 1) + GOOD_END, "Internal", "more than one response"),
         (OPEN + frame(DATA, MESSAGE, END_STREAM, 1), "Unknown", "without a status"),
+        (OPEN + _trailers(b"99", b"%e2%82%ac%"), "Unknown", "€%"),
+        (OPEN + _trailers(b"abc", b""), "Unknown", "without a status"),
+        (OPEN + _trailers(b"3", b"no", b"//////8"), "InvalidArgument", "no"),
+        (frame(SETTINGS, b"\0\5\0\0\0\1" * 2000) + OPEN + GOOD_END, "Internal", "without a response"),
         (frame(HEADERS, b"\x8d", END_HEADERS | END_STREAM, 1), "Unimplemented", "HTTP status 404"),
         (frame(HEADERS, b"\x88", END_HEADERS | END_STREAM, 1), "Unknown", "does not speak gRPC"),
     ],
@@ -192,3 +204,44 @@ def test_ports_that_do_not_speak_http2(runner: GrpcRunner) -> None:
     assert (status, text) == ("NoConnection", f"{silent.target} did not answer within 500 ms")
     with HostileServer(b"") as mute:  # speaks HTTP/2, but never answers
         assert runner.call("info", mute.target, timeout_s=2)[0] == "DeadlineExceeded"
+
+
+def test_a_server_that_takes_nothing_or_says_nothing(runner: GrpcRunner) -> None:
+    # Its window is 0, so that the request cannot be sent.
+    with HostileServer(b"", frame(SETTINGS, b"\0\4\0\0\0\0") + frame(SETTINGS, flags=1)) as closed:
+        assert runner.call("info", closed.target, timeout_s=0.5)[0] == "DeadlineExceeded"
+    # Not even to a PING: the network is gone.
+    with HostileServer(b"") as silent:
+        status, text, *_ = runner.call("silence", silent.target, "0.2")
+    assert (status, "silent" in text) == ("Unavailable", True), text
+
+
+def _anything(random: Random) -> bytes:
+    """A few frames of any kind, some of which are good up to a point."""
+    frames: list[bytes] = []
+    for _ in range(random.randrange(1, 8)):
+        kind, flags = (
+            random.choice([*range(11), 255]),
+            random.choice([0, 1, 4, 5, 8, 9, 32, random.randrange(256)]),
+        )
+        size = random.choice([0, 1, 4, 5, 6, 8, random.randrange(200)])
+        payload = random.choice([random.randbytes(size), RESPONSE, MESSAGE])
+        frames.append(frame(kind, payload, flags, random.choice([0, 1, 1, 1, 2, 3, 2**31 - 1])))
+    return b"".join(random.sample([OPEN, b"", b"", b""], 1) + frames)
+
+
+def test_anything_at_all_ends(runner: GrpcRunner) -> None:
+    random = Random(7)
+    before = psutil.Process(runner.process.pid).memory_info().rss
+
+    def send(connection: socket.socket) -> None:
+        connection.sendall(_anything(random))
+        connection.shutdown(socket.SHUT_WR)
+
+    seen: set[str] = set()
+    with HostileServer(send) as server:
+        for _ in range(150):
+            seen.add(runner.call("info", server.target, timeout_s=20)[0])
+    assert "DeadlineExceeded" not in seen
+    assert {"Unavailable", "Internal"} <= seen
+    assert psutil.Process(runner.process.pid).memory_info().rss - before < MOST_MEMORY

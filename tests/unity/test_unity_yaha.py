@@ -1,4 +1,4 @@
-"""With the package YetAnotherHttpHandler in a project, that carries TLS; here a stub of it, for it is native."""
+"""With the package YetAnotherHttpHandler in a project, that carries TLS; here a stub, for it is native."""
 
 from collections.abc import Callable
 from pathlib import Path

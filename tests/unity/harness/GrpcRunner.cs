@@ -51,13 +51,16 @@ public static class GrpcRunner
         var timeout = TimeSpan.FromSeconds(double.Parse(words[3], CultureInfo.InvariantCulture));
         var host = words[1];
         var port = int.Parse(words[2], CultureInfo.InvariantCulture);
-        using var connection = await Http2Connection.ConnectAsync(host, port, timeout);
+        var keepAlive = words[0] == "silence" ? TimeSpan.FromSeconds(double.Parse(words[4], CultureInfo.InvariantCulture)) : (TimeSpan?)null;
+        using var connection = await Http2Connection.ConnectAsync(host, port, timeout, default, keepAlive);
         using var channel = new GrpcChannel(connection);
         var more = words.Skip(4).ToArray();
         switch (words[0])
         {
             case "info":
                 return await Info(channel, Options(timeout, more.FirstOrDefault()));
+            case "silence":
+                return await Info(channel, Options(timeout));
             case "health":
                 var health = await channel.UnaryAsync(Health.Check, new HealthCheckRequest { Service = more[0] }, Options(timeout));
                 return new[] { "OK", health.Status.ToString() };

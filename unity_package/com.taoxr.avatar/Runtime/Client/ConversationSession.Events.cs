@@ -11,6 +11,8 @@ namespace Taoxr.Client
     {
         private string _interrupted = "";
         private bool _speaking;
+        private int _shapes;
+        private int _rotations;
 
         /// <summary>The conversation runs; raised again when it was resumed (SessionStarted.Resumed), or had to begin anew.</summary>
         public event Action<SessionStarted>? Started;
@@ -36,10 +38,16 @@ namespace Taoxr.Client
         /// <summary>More text of the answer.</summary>
         public event Action<TurnInfo, TextDelta>? TextReceived;
 
-        /// <summary>A pose of the face, on the media clock of the turn; all of a chunk come before its sound.</summary>
+        /// <summary>
+        /// A pose of the face, on the media clock of the turn: as many weights as SessionStarted.Rig has names. All of a chunk come
+        /// before its sound.
+        /// </summary>
         public event Action<TurnInfo, Frame>? FaceReceived;
 
-        /// <summary>A pose of the body, on the media clock of the turn; all of a chunk come before its sound.</summary>
+        /// <summary>
+        /// A pose of the body, on the media clock of the turn: four numbers for each name of SessionStarted.Body. All of a chunk
+        /// come before its sound.
+        /// </summary>
         public event Action<TurnInfo, BodyFrame>? BodyReceived;
 
         /// <summary>Something in the speech that begins inside the next chunk.</summary>
@@ -117,6 +125,8 @@ namespace Taoxr.Client
             {
                 Epoch = response.Epoch;
                 Negotiated = started;
+                _shapes = started.Rig!.BlendshapeNames.Count;
+                _rotations = 4 * (started.Body?.BoneNames.Count ?? 0);
                 Started?.Invoke(started);
                 return true;
             }
@@ -174,9 +184,18 @@ namespace Taoxr.Client
                     PongReceived?.Invoke(response.Pong!);
                     break;
                 case ConverseResponse.PayloadOneofCase.Motion:
-                    MotionReceived?.Invoke(turn, response.Motion!);
+                    Raise(turn, response.Motion!);
                     break;
             }
+        }
+
+        private bool Fits(BodyFrame frame) => _rotations > 0 && frame.Rotations.Count == _rotations;
+
+        private void Raise(TurnInfo turn, Motion motion)
+        {
+            foreach (var frame in motion.Body)
+                if (!Fits(frame)) return;
+            MotionReceived?.Invoke(turn, motion);
         }
 
         private void Raise(TurnInfo turn, TurnState state)
@@ -191,9 +210,11 @@ namespace Taoxr.Client
         private void Raise(TurnInfo turn, MediaChunk media)
         {
             if (FaceReceived is Action<TurnInfo, Frame> face)
-                foreach (var frame in media.Frames) face(turn, frame);
+                foreach (var frame in media.Frames)
+                    if (frame.Weights.Count == _shapes) face(turn, frame);
             if (BodyReceived is Action<TurnInfo, BodyFrame> body)
-                foreach (var frame in media.Body) body(turn, frame);
+                foreach (var frame in media.Body)
+                    if (Fits(frame)) body(turn, frame);
             if (CueReceived is Action<TurnInfo, Cue> cued)
                 foreach (var cue in media.Cues) cued(turn, cue);
             AudioReceived?.Invoke(turn, media);

@@ -146,9 +146,18 @@ namespace Taoxr.Client
             Get(call.WriteAsync(new ConverseRequest { Config = config }));
             var first = Read(call);
             if (first?.SessionStarted == null) throw new RpcException(StatusCode.Unavailable, "the server ended without starting the conversation");
+            Check(first.SessionStarted);
             _resumeToken = first.SessionStarted.ResumeToken;
             _inbox.Add(SessionState.Running);
             _inbox.Add(first, call.ResponseBytes);
+        }
+
+        // What handlers rely on.
+        private static void Check(SessionStarted started)
+        {
+            var rate = started.AudioOut?.SampleRateHz ?? 0;
+            if (rate < 8000 || rate > 192_000 || started.Rig == null)
+                throw new RpcException(StatusCode.DataLoss, "the server did not say what its sound and poses mean");
         }
 
         private GoingAwayReason Leave(GoingAwayReason reason)

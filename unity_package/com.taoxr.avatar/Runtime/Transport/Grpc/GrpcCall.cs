@@ -1,5 +1,7 @@
 #nullable enable
 using System;
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
 using System.Threading;
 using System.Threading.Tasks;
 using Taoxr.Protocol;
@@ -18,6 +20,7 @@ namespace Taoxr.Transport
         private readonly StringCache _strings = new StringCache();
         private readonly CancellationTokenRegistration _cancel;
         private readonly Timer? _deadline;
+        private int _taken;
         private bool _checked;
         private bool _finished;
         private RpcException? _failure;
@@ -84,6 +87,8 @@ namespace Taoxr.Transport
                 int length;
                 while ((length = Complete()) < 0)
                 {
+                    if (_taken > 0) _incoming.RemoveFirst(_taken);
+                    _taken = 0;
                     if (await _stream.ReadAsync(_incoming).ConfigureAwait(false)) continue;
                     _finished = true;
                     Trailers = Metadata.Of(_stream.Trailers);
@@ -91,8 +96,8 @@ namespace Taoxr.Transport
                     if (_incoming.Length > 0) throw new RpcException(StatusCode.Internal, "the response ended inside a message");
                     return false;
                 }
-                Messages.Parse(into, _incoming.Span.Slice(5, length), _strings);
-                _incoming.RemoveFirst(5 + length);
+                Messages.Parse(into, _incoming.Span.Slice(_taken + 5, length), _strings);
+                _taken += 5 + length;
                 ResponseBytes = length;
                 return true;
             }
@@ -147,13 +152,14 @@ namespace Taoxr.Transport
         // The length of the message that is there as a whole, or -1.
         private int Complete()
         {
-            if (_incoming.Length < 5) return -1;
-            var bytes = _incoming.Span.Slice(0, 5).ToArray();
-            if (bytes[0] != 0) throw new RpcException(StatusCode.Internal, "the server sent a compressed message, which was not asked for");
-            var length = (uint)bytes[1] << 24 | (uint)bytes[2] << 16 | (uint)bytes[3] << 8 | bytes[4];
+            if (_incoming.Length - _taken < 5) return -1;
+            var head = _incoming.Span.Slice(_taken, 5);
+            if (MemoryMarshal.GetReference(head) != 0)
+                throw new RpcException(StatusCode.Internal, "the server sent a compressed message, which was not asked for");
+            var length = BinaryPrimitives.ReadUInt32BigEndian(head.Slice(1));
             if (length > _maxResponseBytes)
                 throw new RpcException(StatusCode.ResourceExhausted, "a response of " + length + " bytes; at most " + _maxResponseBytes + " are taken");
-            return _incoming.Length - 5 >= length ? (int)length : -1;
+            return _incoming.Length - _taken - 5 >= length ? (int)length : -1;
         }
 
         private RpcException Fail(RpcException error)
