@@ -241,7 +241,8 @@ def test_anything_at_all_ends(runner: GrpcRunner) -> None:
     seen: set[str] = set()
     with HostileServer(send) as server:
         for _ in range(150):
-            seen.add(runner.call("info", server.target, timeout_s=20)[0])
-    assert "DeadlineExceeded" not in seen
-    assert {"Unavailable", "Internal"} <= seen
+            status, text, *_ = runner.call("info", server.target, timeout_s=20)
+            assert status != "DeadlineExceeded"
+            seen.add(text)
+    assert len(seen) > 10
     assert psutil.Process(runner.process.pid).memory_info().rss - before < MOST_MEMORY
