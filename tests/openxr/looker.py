@@ -2,10 +2,11 @@
 
     python looker.py SCENE WIDTHxHEIGHT BINDING FORMAT LAYERS
 
-Reads lines of JSON: {"head": POSE, "grips": [POSE or null, POSE or null], "scale": S, "save": FILE}, a pose
-being [x, y, z, qx, qy, qz, qw]. It then waits until the headset is there and those hands that are given hold
-the avatar there, and saves the frame, drawn at that scale, as .npz. Says "ready", "saved", the session's
-state, and what the user does. Ends with its input.
+Reads lines of JSON: {"head": POSE, "grips": [POSE or null, POSE or null], "scale": S, "state": STATE or null,
+"save": FILE}, a pose being [x, y, z, qx, qy, qz, qw]. It takes that for the session's state if one is given,
+waits until the headset is there and those hands that are given hold the avatar there, and saves the frame,
+drawn at that scale, as .npz. Says "ready", "saved", the session's state, and what the user does. Ends with
+its input.
 """
 
 from __future__ import annotations
@@ -106,10 +107,10 @@ def main() -> None:
                 if order is None and not leaving:
                     leaving = True
                     session.request_exit()
+            if order and order["state"]:
+                session.state = order["state"]
             frame = session.begin()
             wishes = controls.update(link.hands(frame), time.monotonic())
-            tell(before, wishes)
-            before = wishes
             for side, grabbed in enumerate(wishes.grabbed):
                 if grabbed:
                     link.pulse(side)
@@ -124,6 +125,8 @@ def main() -> None:
                 capture = bool(order) and there(session, frame, order, wishes)
                 shot = link.draw(frame, renderer, splats, None, Words(), capture)
             session.end(frame)
+            tell(before, wishes)  # when all of the frame is settled
+            before = wishes
             if not ready and session.state == "FOCUSED" and camera is not None:
                 ready = True
                 say("ready")

@@ -104,8 +104,12 @@ class Looker(Output):
         settings: list[EyeSetting],
         grips: tuple[Placed | None, Placed | None] = (None, None),
         scale: float = 1.0,
+        pretend: str | None = None,
     ) -> dict[str, np.ndarray]:
-        """Move the headset and take a frame from there, with the avatar held by hands that are there."""
+        """Move the headset and take a frame from there, with the avatar held by hands that are there.
+
+        To pretend is to take this for the session's state from now on.
+        """
         state = self._monado.remote.state
         state.head, state.eyes = head, settings
         self._monado.remote.send()
@@ -115,6 +119,7 @@ class Looker(Output):
             "head": packed(head),
             "grips": [None if grip is None else packed(grip) for grip in grips],
             "scale": scale,
+            "state": pretend,
             "save": str(path),
         }
         self.process.stdin.write(json.dumps(order) + "\n")
