@@ -16,7 +16,12 @@ pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "unity_package/com.taoxr.avatar"
 # Unity's own, and what a project may have: Unity ignores a reference to an assembly that is not there.
-OTHERS = {"UnityEngine.TestRunner", "UnityEditor.TestRunner", "YetAnotherHttpHandler"}
+OTHERS = {
+    "UnityEngine.TestRunner",
+    "UnityEditor.TestRunner",
+    "YetAnotherHttpHandler",
+    "Unity.XR.ARFoundation",
+}
 
 
 def _tool() -> ModuleType:

@@ -15,7 +15,13 @@ namespace UnityEngine
 
         public Color[] colors { get; set; } = Array.Empty<Color>();
 
-        public int[] triangles { get; set; } = Array.Empty<int>();
+        private readonly Dictionary<int, int[]> _triangles = new Dictionary<int, int[]>();
+
+        public int[] triangles
+        {
+            get => GetTriangles(0);
+            set => SetTriangles(value, 0);
+        }
 
         public int subMeshCount { get; set; } = 1;
 
@@ -36,7 +42,9 @@ namespace UnityEngine
         public void GetBlendShapeFrameVertices(int shapeIndex, int frameIndex, Vector3[] deltaVertices, Vector3[] deltaNormals, Vector3[] deltaTangents) =>
             _shapes[shapeIndex].Deltas.CopyTo(deltaVertices, 0);
 
-        public void SetTriangles(int[] indices, int submesh) => triangles = submesh == 0 ? indices : triangles;
+        public void SetTriangles(int[] indices, int submesh) => _triangles[submesh] = indices;
+
+        public int[] GetTriangles(int submesh) => _triangles[submesh];
 
         public void RecalculateNormals()
         {

@@ -18,6 +18,7 @@ namespace UnityEngine
             public Action Awake, OnEnable, Start, Update, LateUpdate, OnDisable, OnDestroy, OnApplicationQuit, OnGUI;
             public Action<bool> OnApplicationPause;
             public Action<float[], int> OnAudioFilterRead;
+            public AudioSource Source;
             public int Order;
             public bool Woke, Enabled, Started;
         }
@@ -51,7 +52,7 @@ namespace UnityEngine
             {
                 var filter = behaviour.Messages.OnAudioFilterRead;
                 if (!behaviour.Messages.Enabled || filter == null) continue;
-                var source = behaviour.GetComponent<AudioSource>();
+                var source = behaviour.Messages.Source ??= behaviour.GetComponent<AudioSource>();
                 if (source is null || !source.isPlaying) continue;
                 source.Render(scratch, channels);
                 filter(scratch, channels);

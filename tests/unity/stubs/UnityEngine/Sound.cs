@@ -39,6 +39,8 @@ namespace UnityEngine
 
     public sealed class AudioSource : Behaviour
     {
+        private readonly float[] _one = new float[1];
+
         public AudioClip clip { get; set; }
 
         public bool loop { get; set; }
@@ -64,9 +66,8 @@ namespace UnityEngine
         // What reaches a filter beside the source: a looped clip of one constant is that constant, at the volume.
         internal void Render(float[] into, int channels)
         {
-            var one = new float[1];
-            clip.GetData(one, 0);
-            Array.Fill(into, one[0] * volume);
+            clip.GetData(_one, 0);
+            Array.Fill(into, _one[0] * volume);
         }
     }
 

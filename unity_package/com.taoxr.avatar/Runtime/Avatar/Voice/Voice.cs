@@ -31,6 +31,7 @@ namespace Taoxr.Avatar
             public string TurnId;
             public long Start;
             public long StartUs;
+            public int UnderrunsBefore;
         }
 
         /// <param name="rate">Samples per second of the voice.</param>
@@ -81,7 +82,14 @@ namespace Taoxr.Avatar
             if (_segmentCount == 0 || Newest.TurnId != turnId || Math.Abs(Newest.StartUs + ToUs(start - Newest.Start) - startUs) > 1000)
             {
                 if (_segmentCount - _firstSegment == MostSegments) _firstSegment++;
-                _segments[_segmentCount++ % MostSegments] = new Segment { TurnId = turnId, Start = start, StartUs = startUs };
+                var segment = new Segment
+                {
+                    TurnId = turnId,
+                    Start = start,
+                    StartUs = startUs,
+                    UnderrunsBefore = _segmentCount > 0 && Newest.TurnId == turnId ? Newest.UnderrunsBefore : _output.Underruns,
+                };
+                _segments[_segmentCount++ % MostSegments] = segment;
             }
             Dropped += pcm.Length / 2 - _ring.Write(pcm);
             if (last) _output.Complete();
@@ -117,7 +125,7 @@ namespace Taoxr.Avatar
             if (segment.TurnId != TurnId)
             {
                 TurnId = segment.TurnId;
-                _underrunsBefore = _output.Underruns;
+                _underrunsBefore = segment.UnderrunsBefore;
                 PlayedUs = 0;
             }
             // A place that was jumped to by a cut is the end of what was thrown away, not something heard.
