@@ -15,6 +15,7 @@ from taoxr_runtime.nnr.nodes import KINDS
 from taoxr_runtime.nnr.nodes.base import BLOCK, Reader
 from taoxr_runtime.nnr.nodes.sort import Sort
 from taoxr_runtime.nnr.schema import NodeSpec
+from taoxr_runtime.nnr.thinning import thinned
 
 pytestmark = pytest.mark.parity
 
@@ -52,10 +53,13 @@ def scenes() -> dict[str, Scene]:
         name: Scene(container.from_bytes(container.to_bytes(*s)))
         for name, s in (("small", small), ("large", large), ("learned", learned), ("relit", relit))
     }
-    return made | {"avatar": nnr.load(AVATAR)}
+    fewer = {f"{name} thinned": Scene(thinned(made[name].container, 0.4)) for name in ("small", "relit")}
+    return made | fewer | {"avatar": nnr.load(AVATAR)}
 
 
-@pytest.fixture(scope="module", params=["small", "large", "learned", "relit", "avatar"])
+@pytest.fixture(
+    scope="module", params=["small", "large", "learned", "relit", "small thinned", "relit thinned", "avatar"]
+)
 def posed(request: pytest.FixtureRequest) -> Scene:
     """A scene with every input away from its default."""
     scene = scenes()[request.param]

@@ -10,7 +10,7 @@ import numpy as np
 from . import anatomy, assemble, brows, clothes, container, eyes, face, hair, shoes, skin, stance
 from .anatomy import Anatomy
 from .character import Character
-from .parts import Strands, Surface
+from .parts import SEGMENTS, Strands, Surface
 from .pattern import Pattern
 
 _HAIR_SHARE = 0.26
@@ -37,7 +37,7 @@ def parts(
         cards,
     ]
     strands = [
-        hair.make(body, found, who, surface, int(splats * _HAIR_SHARE / hair.SEGMENTS), rng),
+        hair.make(body, found, who, surface, int(splats * _HAIR_SHARE / SEGMENTS), rng),
         brows.make(found, who, surface, rng),
         brows.lashes(body, found, cards),
     ]

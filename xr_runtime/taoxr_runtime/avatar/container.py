@@ -1,17 +1,13 @@
 """Writes the `.nnr` container (docs/nnr-format.md). The bytes depend only on the contents."""
 
-import hashlib
-import io
-import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from taoxr_runtime.nnr import container
 
+from . import importance
 from .assemble import Scene
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 LICENCE = "CC0-1.0"
 CREDITS = [
     "Anny 0.6 (Apache-2.0), NAVER",
@@ -21,19 +17,8 @@ CREDITS = [
 
 
 def write(path: Path, scene: Scene) -> int:
-    """Writes ``scene`` and returns the size in bytes."""
-    entries: dict[str, bytes] = {}
-    described: dict[str, Any] = {}
-    for name, tensor in scene.tensors.items():
-        buffer = io.BytesIO()
-        np.lib.format.write_array(buffer, np.ascontiguousarray(tensor), allow_pickle=False)
-        entries[name] = buffer.getvalue()
-        described[name] = {
-            "dtype": tensor.dtype.name,
-            "shape": list(tensor.shape),
-            "sha256": hashlib.sha256(entries[name]).hexdigest(),
-        }
-    document = {
+    """Writes ``scene`` and the order of its splats' importance, and returns the size in bytes."""
+    document: dict[str, Any] = {
         "format": "nnr",
         "version": 1,
         "name": scene.name,
@@ -48,11 +33,9 @@ def write(path: Path, scene: Scene) -> int:
             {"name": "camera", "shape": [3], "dtype": "float32"},
         ],
         "nodes": scene.nodes,
-        "tensors": described,
     }
+    order = importance.of(container.from_bytes(container.to_bytes(document, scene.tensors)))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        text = json.dumps(document, indent=1, sort_keys=False)
-        for name, data in {"scene.json": text.encode(), **entries}.items():
-            archive.writestr(zipfile.ZipInfo(name, _EPOCH), data)
+    document["importance"] = importance.ENTRY
+    container.write_scene(path, document, {**scene.tensors, importance.ENTRY: order})
     return path.stat().st_size

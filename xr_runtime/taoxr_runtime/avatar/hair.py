@@ -10,9 +10,8 @@ from .character import Character
 from .face import Face
 from .fields import Floats, Ints, noise, smooth, unit
 from .mesh import areas, at, cells, normals, subdivisions
-from .parts import Strands, Surface, strands_joined
+from .parts import SEGMENTS, Strands, Surface, strands_joined
 
-SEGMENTS = 6
 _PARTING = 0.026  # where the hair parts, metres to the left of the middle
 
 

@@ -7,6 +7,9 @@ import numpy as np
 from .fields import Floats, Ints, unit
 from .mesh import Mesh, areas, at, cells, frames, normals, subdivisions
 
+SEGMENTS = 6
+"""Splats of one strand of hair; a part lists the first ones of all strands, then the second ones, ..."""
+
 
 @dataclass
 class Surface:

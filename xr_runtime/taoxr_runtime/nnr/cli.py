@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -20,6 +20,7 @@ app.command()(run)
 app.command("compile")(compile_)
 
 File = Annotated[Path, typer.Argument(help="A .nnr file.", show_default=False)]
+_ORDER: Final = {True: "the important ones known", False: "no order of importance"}
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -77,6 +78,7 @@ def describe(contents: Container, graph: Graph) -> dict[str, Any]:
         "sha256": contents.sha256,
         "bytes": sum(contents.sizes.values()),
         "splats": graph.count,
+        "importance": scene.importance,
         "rig": {
             "space": scene.rig.space,
             "blendshapes": len(scene.rig.blendshapes),
@@ -106,7 +108,7 @@ def _print(file: Path, report: dict[str, Any]) -> None:
         ("name", report["name"]),
         ("licence", report["licence"]),
         ("credits", "\n".join(report["credits"])),
-        ("splats", f"{report['splats']:,}"),
+        ("splats", f"{report['splats']:,}, {_ORDER[report['importance'] is not None]}"),
         ("rig", f"{rig['space']}, {rig['bones']} bones, head {rig['head_bone']}, {height:.2f} m tall"),
         ("inputs", ", ".join(f"{name} {shape}" for name, shape in report["inputs"].items())),
         ("sha256", report["sha256"]),

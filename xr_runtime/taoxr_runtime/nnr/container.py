@@ -97,6 +97,8 @@ def from_bytes(data: bytes) -> Container:
                 f"scene.{field}",
                 f"lists {_some(listed - present)} without an entry; not listed: {_some(present - listed)}",
             )
+    if scene.importance is not None and scene.importance not in scene.tensors:
+        raise NnrFormatError("scene.importance", f"{scene.importance!r} is not in scene.tensors")
     for i, node in enumerate(scene.nodes):
         for key, entry in node.tensors.items():
             if entry not in scene.tensors:

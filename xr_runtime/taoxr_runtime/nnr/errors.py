@@ -1,4 +1,4 @@
-"""The one exception of a bad `.nnr` file."""
+"""What goes wrong with `.nnr` files."""
 
 from taoxr.errors import TaoxrError
 
@@ -15,3 +15,7 @@ class NnrFormatError(TaoxrError):
         super().__init__(f"{field}: {problem}")
         self.field = field
         self.problem = problem
+
+
+class ThinningError(TaoxrError):
+    """A scene cannot be made smaller by leaving out splats."""

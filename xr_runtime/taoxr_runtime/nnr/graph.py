@@ -79,6 +79,7 @@ def build(container: Container) -> Graph:
             shapes[name], dtypes[name] = shape, np.dtype(dtype)
         steps.append(Step(node, spec.inputs, spec.outputs))
     _check_results(shapes, dtypes)
+    _check_importance(container, shapes["means"][0])
     return Graph(tuple(steps), shapes, dtypes)
 
 
@@ -128,3 +129,13 @@ def _check_results(shapes: dict[str, tuple[int, ...]], dtypes: dict[str, np.dtyp
         if shapes[name] != (count, *tail) or dtypes[name] != dtype:
             found = f"{dtypes[name]} {list(shapes[name])}"
             raise NnrFormatError("scene.nodes", f"{name!r} is {found}, expected {dtype} {[count, *tail]}")
+
+
+def _check_importance(container: Container, count: int) -> None:
+    entry = container.scene.importance
+    if entry is None:
+        return
+    array = container.tensors[entry]
+    if array.dtype != np.uint8 or array.shape != (count,):
+        found = f"{array.dtype} {list(array.shape)}"
+        raise NnrFormatError("scene.importance", f"{entry!r} is {found}, expected uint8 {[count]}")

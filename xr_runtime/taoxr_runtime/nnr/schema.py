@@ -129,7 +129,7 @@ class ModelSpec(Strict):
 
 
 class SceneSpec(Strict):
-    """The whole of ``scene.json``."""
+    """The whole of ``scene.json``; by the entry ``importance`` splats are left out, see `nnr.thinning`."""
 
     format: Literal["nnr"]
     version: Literal[1]
@@ -141,6 +141,7 @@ class SceneSpec(Strict):
     inputs: Annotated[tuple[InputSpec, ...], Field(max_length=100)]
     nodes: Annotated[tuple[NodeSpec, ...], Field(min_length=1, max_length=100)]
     tensors: dict[Name, TensorSpec]
+    importance: Name | None = None
     models: dict[Name, ModelSpec] = Field(default_factory=dict[str, ModelSpec])
 
 

@@ -16,6 +16,7 @@ F64 = NDArray[np.float64]
 Shape = tuple[int, ...]
 Rate = Literal["display", "animation"]
 """How often a node runs at most: for each frame that is shown, or 20 times a second."""
+Tensors = dict[str, NDArray[Any]]
 TAttributes = TypeVar("TAttributes", bound=Strict)
 
 MAX_LENGTH: Final = 1000.0
@@ -108,11 +109,13 @@ class Node(ABC):
 
     Attributes:
         kind: Its name in ``scene.json``.
+        per_splat: Keys of the tensors whose first axis counts the splats.
         rate: How often it runs at most; see `taoxr_runtime.nnr.keyframes`.
         output_shapes: Shape of each output value.
     """
 
     kind: ClassVar[str]
+    per_splat: ClassVar[frozenset[str]] = frozenset()
     rate: Rate = "display"
     output_shapes: tuple[Shape, ...]
 
@@ -131,6 +134,21 @@ class Node(ABC):
     @abstractmethod
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """Runs the node in float64, written as plainly as the format's text."""
+
+    def thinned(
+        self, attributes: Mapping[str, Any], tensors: Tensors, kept: NDArray[np.intp]
+    ) -> tuple[dict[str, Any], Tensors]:
+        """Its part of a file with some of the splats, which make up for the others.
+
+        Args:
+            attributes: The node's, as in ``scene.json``.
+            tensors: The node's, by key.
+            kept: Numbers of the splats that stay, ascending.
+
+        Returns:
+            New attributes and tensors.
+        """
+        return dict(attributes), {k: t[kept] if k in self.per_splat else t for k, t in tensors.items()}
 
     @property
     def output_dtypes(self) -> tuple[type[np.generic], ...]:

@@ -6,16 +6,21 @@ coefficients are per triangle: ``Σ b_i v_i − α Σ_{i<j} b_i b_j C_ij`` with
 ``C_ij = ((v_j − v_i)·n_i) n_i + ((v_i − v_j)·n_j) n_j``; a splat then costs one gather and six products.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader, gather
+from taoxr_runtime.nnr.nodes import growth
+from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, MAX_LENGTH, Node, Reader, Tensors, gather
 from taoxr_runtime.nnr.schema import MAX_SPLATS, Strict
 
 MAX_TRIANGLES: Final = 65_535
+MAX_SUBDIVISION: Final = 255
+MAX_SPREAD: Final = 100
+MAX_THIN: Final = 10
 DEGENERATE: Final = 1e-12
 """Twice the area, in square metres, up to which a triangle has the identity as its frame."""
 PAIRS: Final = ((0, 1), (1, 2), (0, 2))
@@ -35,8 +40,8 @@ class Attributes(Strict):
     """
 
     phong: Annotated[float, Field(ge=0, le=1)]
-    spread: Annotated[float, Field(gt=0, le=100)]
-    thin: Annotated[float, Field(ge=0, le=10)]
+    spread: Annotated[float, Field(gt=0, le=MAX_SPREAD)]
+    thin: Annotated[float, Field(ge=0, le=MAX_THIN)]
 
 
 class Binding(Node):
@@ -180,6 +185,28 @@ class Binding(Node):
             for k, (i, j) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
                 product = axis[i] * axis[j]
                 covariances[target, k] = product + width2 if i == j else product
+
+    def thinned(
+        self, attributes: Mapping[str, Any], tensors: Tensors, kept: NDArray[np.intp]
+    ) -> tuple[dict[str, Any], Tensors]:
+        """See `Node.thinned`: surface splats grow with their triangle's cells, strands by their width."""
+        surface = kept[kept < len(self.surface_triangle)]
+        strands = kept[len(surface) :] - len(self.surface_triangle)
+        a, most = self.attributes, float(self.subdivision.max())
+        # Cells may be larger than triangles: subdivision counts in finer steps, as do spread and thin.
+        finest = min(np.sqrt(MAX_SPREAD / a.spread), MAX_THIN / max(a.thin, 1e-9), MAX_SUBDIVISION / most)
+        steps = max(int(finest), 1)
+        grown = growth.areas(growth.shares(self.triangles, self.surface_triangle, surface))
+        subdivision = np.round(steps * self.subdivision / np.sqrt(grown))
+        share = growth.shares(self.triangles, self.strand_triangle, strands)[self.strand_triangle[strands]]
+        width = np.minimum(self.width[strands] * growth.widths(share), MAX_LENGTH)
+        return {**attributes, "spread": a.spread * steps**2, "thin": a.thin * steps}, {
+            "triangles": tensors["triangles"],
+            "subdivision": np.clip(subdivision, 1, MAX_SUBDIVISION).astype(np.uint8),
+            "strand_width": width.astype(np.float16),
+            **{key: tensors[key][surface] for key in ("surface_triangle", "surface_barycentric")},
+            **{key: tensors[key][strands] for key in ("strand_triangle", "strand_offset", "strand_axis")},
+        }
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""

@@ -1,11 +1,13 @@
 """Cloud: splats that stay where they are, such as a captured room."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.nodes.base import F32, F64, Node, Reader
+from taoxr_runtime.nnr.nodes import growth
+from taoxr_runtime.nnr.nodes.base import F32, F64, MAX_LENGTH, Node, Reader, Tensors
 from taoxr_runtime.nnr.nodes.skinning import rotations
 from taoxr_runtime.nnr.schema import MAX_SPLATS, Strict
 
@@ -27,6 +29,7 @@ class Cloud(Node):
     """
 
     kind: ClassVar[str] = "cloud"
+    per_splat: ClassVar[frozenset[str]] = frozenset({"mean", "rotation", "sigma", "opacity"})
 
     def __init__(self, reader: Reader) -> None:
         reader.signature(0, 5, {"mean", "rotation", "sigma", "opacity"})
@@ -52,6 +55,20 @@ class Cloud(Node):
         """See `Node.evaluate`."""
         for output, exact in zip(outputs, self.reference(()), strict=True):
             np.copyto(output, exact, casting="same_kind")
+
+    def thinned(
+        self, attributes: Mapping[str, Any], tensors: Tensors, kept: NDArray[np.intp]
+    ) -> tuple[dict[str, Any], Tensors]:
+        """See `Node.thinned`; all grow by as much, as nothing says which are neighbours."""
+        attributes, thin = super().thinned(attributes, tensors, kept)
+        grown = self.sigma[kept] * np.sqrt(growth.areas(self._area_share(kept)))
+        thin["sigma"] = np.minimum(grown, MAX_LENGTH).astype(np.float16)
+        return attributes, thin
+
+    def _area_share(self, kept: NDArray[np.intp]) -> F64:
+        """What share of the area that all splats cover the kept ones do."""
+        area = np.sort(self.sigma, axis=1)[:, 1:].prod(axis=1, dtype=np.float64) * self.opacity
+        return np.asarray(area[kept].sum() / max(area.sum(), 1e-30)).clip(1e-3, 1)
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""

@@ -4,13 +4,13 @@ Hair follows Kajiya and Kay, "Rendering fur with three dimensional textures" (SI
 shifted lobes; skin uses a diffuse term that wraps further around for red than for blue.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader, gather
+from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader, Tensors, gather
 from taoxr_runtime.nnr.nodes.color_model import DECODE, HUE_FLOOR, Attributes, Group
 from taoxr_runtime.nnr.nodes.shading import Shader, reference_color
 from taoxr_runtime.nnr.schema import MAX_SPLATS
@@ -24,6 +24,7 @@ class Color(Node):
     """``frames`` [F, 3, 3], ``means`` [N, 3], ``camera`` [3] → ``colors_srgb`` [N, 3]."""
 
     kind: ClassVar[str] = "color"
+    per_splat: ClassVar[frozenset[str]] = frozenset(TENSORS - {"tangent"})
 
     def __init__(self, reader: Reader) -> None:
         reader.signature(3, 1, TENSORS)
@@ -90,6 +91,16 @@ class Color(Node):
                 rows = _as_range(group.index[block])
                 frame = gather(self._frames, group.triangle[block], self._scratch).reshape(3, 3, -1)
                 colors[rows] = self.shader.shade(group, block, frame, self._to_camera[:, rows]).T
+
+    def thinned(
+        self, attributes: Mapping[str, Any], tensors: Tensors, kept: NDArray[np.intp]
+    ) -> tuple[dict[str, Any], Tensors]:
+        """See `Node.thinned`."""
+        attributes, thin = super().thinned(attributes, tensors, kept)
+        tangent = tensors["tangent"]
+        first = len(self.albedo) - len(tangent)
+        thin["tangent"] = tangent[kept[kept >= first] - first]
+        return attributes, thin
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""

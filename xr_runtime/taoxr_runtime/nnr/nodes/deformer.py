@@ -7,12 +7,14 @@ mesh cannot show.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader
+from taoxr_runtime.nnr.nodes import growth
+from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader, Tensors
 from taoxr_runtime.nnr.nodes.binding import DEGENERATE, MAX_TRIANGLES
 from taoxr_runtime.nnr.nodes.coefficients import MAX_COEFFICIENTS
 from taoxr_runtime.nnr.nodes.skinning import rotations
@@ -22,6 +24,7 @@ TENSORS: Final = {
     "triangles", "splat_triangle", "barycentric", "offset", "rotation", "scale",
     "position_shapes", "color_shapes",
 }  # fmt: skip
+MAX_SCALE: Final = 100
 _UPPER: Final = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -37,6 +40,7 @@ class Deformer(Node):
     """
 
     kind: ClassVar[str] = "deformer"
+    per_splat: ClassVar[frozenset[str]] = frozenset(TENSORS - {"triangles"})
 
     def __init__(self, reader: Reader) -> None:
         reader.signature(2, 4, TENSORS)
@@ -63,8 +67,8 @@ class Deformer(Node):
             raise reader.fail("tensors.rotation", f"row {row} is no unit quaternion times 32767")
         self.rotation: F32 = stored / length[:, None]
         self.scale: F32 = reader.tensor("scale", "float16", (count, 3)).astype(np.float32)
-        if (self.scale < 0).any() or (self.scale > 100).any():
-            raise reader.fail("tensors.scale", "must be 0 to 100")
+        if (self.scale < 0).any() or (self.scale > MAX_SCALE).any():
+            raise reader.fail("tensors.scale", f"must be 0 to {MAX_SCALE}")
         self.position_shapes: F32 = _shapes(reader, "position_shapes", count, shapes)
         reader.lengths("position_shapes", self.position_shapes)
         self.color_shapes: F32 = _shapes(reader, "color_shapes", count, shapes)
@@ -101,6 +105,16 @@ class Deformer(Node):
             half = np.einsum("ikn,kjn->ijn", turn, local)
             for k, (i, j) in enumerate(_UPPER):
                 covariances[block, k] = np.einsum("kn,kn->n", half[i], turn[j])
+
+    def thinned(
+        self, attributes: Mapping[str, Any], tensors: Tensors, kept: NDArray[np.intp]
+    ) -> tuple[dict[str, Any], Tensors]:
+        """See `Node.thinned`."""
+        attributes, thin = super().thinned(attributes, tensors, kept)
+        share = growth.shares(self.triangles, self.triangle, kept)[self.triangle[kept]]
+        grown = self.scale[kept] * np.sqrt(growth.areas(share))[:, None]
+        thin["scale"] = np.minimum(grown, MAX_SCALE).astype(np.float16)
+        return attributes, thin
 
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""

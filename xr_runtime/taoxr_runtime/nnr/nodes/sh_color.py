@@ -38,6 +38,7 @@ class ShColor(Node):
     """``frames`` [F, 3, 3], ``means``, ``compensation`` [N, 3], ``camera`` [3] → ``colors_srgb`` [N, 3]."""
 
     kind: ClassVar[str] = "sh_color"
+    per_splat: ClassVar[frozenset[str]] = frozenset({"sh", "splat_triangle", "normal"})
 
     def __init__(self, reader: Reader) -> None:
         self.attributes = reader.attributes(Attributes)

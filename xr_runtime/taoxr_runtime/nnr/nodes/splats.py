@@ -17,6 +17,7 @@ class Constants(Node):
     """Nothing → ``opacities`` [N], 0 to 1."""
 
     kind: ClassVar[str] = "splats"
+    per_splat: ClassVar[frozenset[str]] = frozenset({"opacity"})
 
     def __init__(self, reader: Reader) -> None:
         reader.signature(0, 1, {"opacity"})
