@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taoxr_runtime.nnr.schema import Landmarks
+from taoxr_runtime.splat_files.placing import Box
 from taoxr_runtime.view.app import stop_signals
 from taoxr_runtime.view.line import LONGEST, Line
 from taoxr_runtime.view.orbit import EYE_DISTANCE, Orbit
@@ -152,6 +153,33 @@ def test_slow_frames_are_drawn_more_coarsely_and_quick_ones_finely_again(
     assert pace.frames == 200
 
 
+def test_a_software_driver_begins_coarsely_and_is_given_what_eight_frames_a_second_allow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    pace = Pace(60, software=True)
+
+    def frames(count: int, cost: float) -> None:
+        """Frames that take so long with all splats, and so much less with fewer."""
+        nonlocal now
+        for _ in range(count):
+            pace.begin()
+            now += cost * pace.detail.splats
+            pace.end()
+
+    assert pace.detail == DETAILS[-1]
+    frames(100, 0.18)
+    chosen = pace.detail
+    assert DETAILS[-1].splats < chosen.splats < 1
+    assert pace.frame_ms < 1000 / 8
+    frames(100, 0.18)
+    assert pace.detail == chosen
+    frames(100, 0.04)
+    assert pace.detail == DETAILS[0]
+
+
 def test_garbage_is_collected_in_quiet_moments_only(monkeypatch: pytest.MonkeyPatch) -> None:
     import gc
 
@@ -175,3 +203,13 @@ def test_ctrl_c_asks_the_loop_to_stop() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         assert stop.wait(5)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_still_scene_may_reach_below_the_floor() -> None:
+    room = Box(np.array([-2.0, -3.0, -2.0]), np.array([2.0, -1.0, 2.0]))
+    orbit = Orbit.around(room, 1.0)
+    np.testing.assert_allclose(orbit.target, [0, -2, 0])
+    orbit.lift(9.0)
+    assert orbit.target[1] == -3.0
+    orbit.turn(0.0, 9.0)
+    assert orbit.position[1] == pytest.approx(-2.95)

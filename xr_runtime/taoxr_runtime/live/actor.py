@@ -1,6 +1,5 @@
 """The avatar's body: motion of the moment, and splats made from it without holding up the frame loop."""
 
-from concurrent.futures import Future
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self
 
@@ -12,6 +11,7 @@ from taoxr_runtime.animation.body_player import HumanoidPose
 from taoxr_runtime.animation.humanoid import Retarget
 from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.nnr.background import Background
 from taoxr_runtime.nnr.gl import GlScene
 from taoxr_runtime.nnr.keyframes import AHEAD_US, Keyframes
 from taoxr_runtime.nnr.timeline import Timeline
@@ -49,7 +49,7 @@ class Actor:
     rate. On a CPU beside a fast display it is deformed at the animation's rate, and keyframes are
     interpolated. On a software driver, which draws no faster than that, it is updated on a worker thread: the
     frame loop draws what was finished last; the next update starts from the newest motion and runs while a
-    frame is drawn.
+    frame is drawn. There it can be told to update fewer splats.
 
     Args:
         scene: The avatar.
@@ -77,7 +77,7 @@ class Actor:
         skeleton = Skeleton.of(scene)
         self._idle = Idle(skeleton, seed=seed)
         self._retarget = Retarget(skeleton)
-        self._running: Future[Splats] | None = None
+        self._background = Background(scene)
         self._began_us = clock_us()
         self._last_us = 0
         self._update_us = 0.0
@@ -86,30 +86,28 @@ class Actor:
         self._on_gpu: GlScene | None = None
         self._keyframes: Keyframes | None = None
         self._timeline = Timeline()
-        self._splats: Splats | None = None
         self._order: NDArray[np.int32] | None = None
 
     def __enter__(self) -> Self:
+        self._background.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._running is not None:
-            self._running.result()
-            self._running = None
+        self._background.__exit__(kind, error, trace)
         if self._keyframes is not None:
             self._keyframes.close()
 
     @property
     def order(self) -> NDArray[np.int32] | None:
         """Blending order of the splats that `update` returned last, farthest first; None if not made."""
-        return self._order
+        return self._background.order if self._device == "cpu" else self._order
 
     @property
     def update_ms(self) -> float:
         """How long an update of the scene takes, in milliseconds (a running average)."""
-        return self._update_us / 1e3
+        return self._background.update_ms if self._device == "cpu" else self._update_us / 1e3
 
     def motion(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Motion:
         """Expression and pose of the moment, or of ``ahead_us`` from now.
@@ -124,13 +122,23 @@ class Actor:
         body = self._retarget.pose(self._person.body(now_us, ahead_us))
         return self._idle.sample(now_us, self._person.activity, camera_in_model, face, body)
 
-    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats | SplatBuffers:
+    def update(
+        self,
+        camera_in_model: NDArray[np.float64],
+        ahead_us: int = 0,
+        share: float = 1.0,
+        *,
+        wait: bool = False,
+    ) -> Splats | SplatBuffers:
         """The newest splats that are finished; valid until the next call. Only the first call waits.
 
         Args:
             camera_in_model: float64 [3], point between the viewer's eyes, model frame, metres.
             ahead_us: How long from now the picture will be seen, such as until OpenXR's predicted
                 display time.
+            share: What share of the splats a software driver is given, as soon as there is a scene with so
+                many; see `taoxr_runtime.nnr.levels`. Elsewhere all are drawn.
+            wait: Whether to return the splats of this moment, however long that takes.
         """
         if self._device == "auto":
             self._device = "cpu" if gl.is_software() else "gpu"
@@ -138,21 +146,18 @@ class Actor:
             return self._update_on_gpu(camera_in_model, ahead_us)
         if self._device == "keyframes":
             return self._interpolate(camera_in_model, ahead_us)
-        if self._splats is None:
-            self._start(camera_in_model, ahead_us)
-        if self._running is not None and (self._splats is None or self._running.done()):
-            self._splats = self._running.result()
-            self._order = self._scene.order
-            self._running = None
-        if self._running is None:
+
+        def prepare(scene: Scene) -> None:
             # What starts now is drawn when it is done.
-            self._start(camera_in_model, ahead_us + round(self._update_us))
-        assert self._splats is not None
-        return self._splats
+            self._set(scene, camera_in_model, ahead_us + round(1e3 * self._background.update_ms))
+
+        return self._background.update(prepare, share, wait=wait)
 
     def _update_on_gpu(self, camera: NDArray[np.float64], ahead_us: int) -> SplatBuffers:
         # It is not released: it lives as long as the context, which may be gone when this object ends.
-        scene = self._on_gpu = self._on_gpu or GlScene(self._scene.container, self._beside)
+        scene = self._on_gpu = self._on_gpu or GlScene(
+            self._scene.container, self._beside, graph=self._scene.graph
+        )
         began_us = clock_us()
         self._set(scene, camera, ahead_us)
         splats = scene.update(time_us=self._last_us)
@@ -180,9 +185,3 @@ class Actor:
 
     def _measure(self, took_us: int) -> None:
         self._update_us += (took_us - self._update_us) * (_NEWEST if self._update_us else 1.0)
-
-    def _start(self, camera: NDArray[np.float64], ahead_us: int) -> None:
-        self._set(self._scene, camera, ahead_us)
-        began_us = clock_us()
-        self._running = self._scene.update_async()
-        self._running.add_done_callback(lambda _: self._measure(clock_us() - began_us))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from taoxr_runtime.animation import Skeleton
 from taoxr_runtime.live import Actor, Companion, CompanionState
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.render import gl
 from taoxr_runtime.splat_files.placing import box
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
 from taoxr_runtime.view.line import Line
@@ -23,7 +24,7 @@ from taoxr_runtime.view.orbit import Orbit
 from taoxr_runtime.view.overlay import Overlay, Words
 from taoxr_runtime.view.pace import DETAILS, Detail, Pace, QuietCollector
 from taoxr_runtime.view.screen import Screen, Stereo
-from taoxr_runtime.view.still import Nobody, Still
+from taoxr_runtime.view.still import Nobody, Still, means_of
 from taoxr_runtime.view.window import Window
 
 _FEET: Final = ("foot.L", "foot.R")
@@ -112,8 +113,7 @@ class Viewer:
         self._line = Line()
         aspect = plan.size[0] / plan.size[1]
         if isinstance(companion, Nobody):
-            around = box(scene.splats.means)
-            self._orbit = Orbit.around(around.center, around.radius, aspect)
+            self._orbit = Orbit.around(box(means_of(scene)), aspect)
         else:
             self._orbit = Orbit(scene.landmarks, aspect)
         self._pace = Pace(plan.fps)
@@ -141,9 +141,14 @@ class Viewer:
             stack.callback(screen.close)
             overlay = Overlay()
             stack.callback(overlay.close)
+            software = gl.is_software()
+            device = "cpu" if software else "gpu"
             actor = stack.enter_context(
-                Still(self._scene) if isinstance(companion, Nobody) else Actor(self._scene, companion)
+                Still(self._scene, device)
+                if isinstance(companion, Nobody)
+                else Actor(self._scene, companion, device=device)
             )
+            self._pace = Pace(plan.fps, software=software)
             collector = stack.enter_context(QuietCollector())
             if plan.ask:
                 self._companion.ask(plan.ask)
@@ -175,11 +180,14 @@ class Viewer:
             self._companion.talk(True)
         size = window.size
         eye = screen.eye_size(*size)
-        splats = actor.update(self._orbit.position, ahead_us=round(self._pace.frame_ms * 1e3))
+        shown = last and self._plan.screenshot is not None
+        detail = DETAILS[0] if shown else self._pace.detail
+        ahead_us = round(self._pace.frame_ms * 1e3)
+        splats = actor.update(self._orbit.position, ahead_us, detail.splats, wait=shown)
         words = self._words(actor)
-        detail = DETAILS[0] if last and self._plan.screenshot else self._pace.detail
         picture = overlay.picture(words, *eye, wait=last)
-        screen.draw(splats, actor.order, self._orbit, size, detail, picture)
+        most = max(round(self._scene.graph.count * detail.splats), 1)
+        screen.draw(splats, actor.order, self._orbit, size, detail.scale, most, picture)
         if last and self._plan.screenshot is not None:
             screen.save(self._plan.screenshot, size)
         window.swap()

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.schema import Landmarks
 from taoxr_runtime.render import View, look_at, perspective_from_angles
+from taoxr_runtime.splat_files.placing import Box
 
 EYE_DISTANCE: Final = 0.063
 """Metres between the eyes, for stereo."""
@@ -34,25 +35,27 @@ class Orbit:
         eye_level = (landmarks.eye_left[1] + landmarks.eye_right[1]) / 2
         shown = 0.36 * tall * max(1.0, 0.75 / aspect)
         middle = np.array([0.0, eye_level - 0.06 * tall, landmarks.head_center[2]])
-        self._start(middle, shown / 2 / _HALF_FOV, tall, _FARTHEST)
+        self._start(middle, shown / 2 / _HALF_FOV, (0.0, tall), _FARTHEST)
 
     @classmethod
-    def around(cls, center: NDArray[np.float64], radius: float, aspect: float) -> Self:
+    def around(cls, box: Box, aspect: float) -> Self:
         """A camera that sees all of a thing, from the front.
 
         Args:
-            center: float64 [3], of the thing, metres.
-            radius: Of a ball around it, metres.
+            box: Where it is.
             aspect: Width by height of the picture.
         """
         orbit = cls.__new__(cls)
-        distance = radius / _HALF_FOV * max(1.0, 1.0 / aspect)
-        orbit._start(center, distance, float(center[1]) + radius, max(4 * distance, _FARTHEST))
+        distance = box.radius / _HALF_FOV * max(1.0, 1.0 / aspect)
+        bounds = float(box.low[1]), float(box.center[1]) + box.radius
+        orbit._start(box.center, distance, bounds, max(4 * distance, _FARTHEST))
         return orbit
 
-    def _start(self, middle: NDArray[np.float64], distance: float, top: float, farthest: float) -> None:
+    def _start(
+        self, middle: NDArray[np.float64], distance: float, bounds: tuple[float, float], farthest: float
+    ) -> None:
         self._middle, self._home = middle, distance
-        self._top, self._farthest = top, farthest
+        (self._floor, self._top), self._farthest = bounds, farthest
         self.reset()
 
     def reset(self) -> None:
@@ -68,7 +71,7 @@ class Orbit:
     def lift(self, up: float) -> None:
         """The hand drags the avatar up or down, by parts of the window's height."""
         moved = self._height - up * 2 * self._distance * _HALF_FOV
-        self._height = min(max(moved, 0.0), self._top)
+        self._height = min(max(moved, self._floor), self._top)
 
     def zoom(self, notches: float) -> None:
         """Comes closer."""
@@ -86,7 +89,7 @@ class Orbit:
         away = np.array([math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch)])
         eye = self.target + self._distance * away
         # Nobody looks from under the floor.
-        eye[1] = max(eye[1], 0.05)
+        eye[1] = max(eye[1], self._floor + 0.05)
         return eye
 
     def view(self, width: int, height: int) -> View:

@@ -21,11 +21,13 @@ class Detail(NamedTuple):
 
 DETAILS: Final = tuple(
     Detail(scale, splats)
-    for scale, splats in ((1.0, 1.0), (0.85, 1.0), (0.7, 1.0), (0.6, 1.0), (0.6, 0.7), (0.5, 0.5), (0.5, 0.3))
+    for scale, splats in ((1.0, 1.0), (0.9, 0.75), (0.8, 0.55), (0.7, 0.4), (0.6, 0.3), (0.5, 0.25))
 )
-"""Finest first. Pixels go first, as fewer splats show more."""
-# What still feels like moving pictures; slower than this, detail is given up for it.
+"""Finest first. Splats go faster than pixels: at 512x512 they take nearly all of the time."""
+# What still feels like moving pictures; slower than this, detail is given up for it. A processor that draws
+# in software has little to spare.
 _SLOWEST_S: Final = 1 / 20
+_SLOWEST_IN_SOFTWARE_S: Final = 1 / 12
 _WINDOW: Final = 30
 # Frames, or seconds if that many frames take longer, that decide; never fewer than three frames.
 _PATIENCE: Final = 8
@@ -42,21 +44,23 @@ class Pace:
 
     Args:
         fps: Frames per second wanted.
+        software: Whether the driver draws in software. Then it begins with the least detail, as such a
+            machine would be long in finding it.
 
     Attributes:
         frames: Frames so far.
     """
 
-    def __init__(self, fps: float) -> None:
+    def __init__(self, fps: float, *, software: bool = False) -> None:
         self._period = 1 / fps
-        self._budget = max(self._period, _SLOWEST_S)
+        self._budget = max(self._period, _SLOWEST_IN_SOFTWARE_S if software else _SLOWEST_S)
         self._due = time.perf_counter()
         self._began = self._due
         self._took: deque[float] = deque(maxlen=_WINDOW)
         self._ends: deque[float] = deque(maxlen=_WINDOW)
         self._steady = 0
         self.frames = 0
-        self._level = 0
+        self._level = len(DETAILS) - 1 if software else 0
 
     @property
     def detail(self) -> Detail:

@@ -15,7 +15,6 @@ from taoxr_runtime.render.backdrop import backdrop
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.view.orbit import Orbit
-from taoxr_runtime.view.pace import Detail
 
 Stereo = Literal["off", "sbs"]
 Picture = NDArray[np.uint8]
@@ -53,7 +52,8 @@ class Screen:
         order: NDArray[np.int32] | None,
         orbit: Orbit,
         size: tuple[int, int],
-        detail: Detail,
+        scale: float,
+        most: int,
         overlay: Picture | None,
     ) -> None:
         """Draws a frame.
@@ -63,14 +63,12 @@ class Screen:
             order: Blending order; None sorts here.
             orbit: Where the viewer is.
             size: Pixels of the window.
-            detail: How finely.
+            scale: Width and height to draw at, as a share of the window's.
+            most: How many splats to draw at most.
             overlay: Premultiplied, of `eye_size`; None for none.
         """
         width, height = self.eye_size(*size)
-        drawn_width, drawn_height = [
-            max(round(pixels * detail.scale), SMALLEST) for pixels in (width, height)
-        ]
-        most = None if detail.splats >= 1.0 else max(round(len(splats) * detail.splats), 1)
+        drawn_width, drawn_height = [max(round(pixels * scale), SMALLEST) for pixels in (width, height)]
         views = (
             [orbit.view(drawn_width, drawn_height)]
             if self._stereo == "off"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future
-from typing import Final, Self
+from types import TracebackType
+from typing import Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.live import Captions, CompanionState, Remark
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.nnr.background import Background
 from taoxr_runtime.nnr.gl import GlScene
-from taoxr_runtime.render import gl
+from taoxr_runtime.nnr.nodes.cloud import Cloud
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 
@@ -22,54 +23,66 @@ def is_still(scene: Scene) -> bool:
     return "pose" not in scene.inputs
 
 
+def means_of(scene: Scene) -> NDArray[np.float32]:
+    """Where its splats are, float32 [N, 3], metres; without an update where the file says it."""
+    clouds = [step.node for step in scene.graph.steps if isinstance(step.node, Cloud)]
+    return clouds[0].mean if len(clouds) == 1 else scene.splats.means
+
+
 class Still:
     """A scene whose colours follow the viewer and nothing else; stands in for `taoxr_runtime.live.Actor`.
 
     As there, a GPU colours it where it is drawn; on a software driver a worker thread does, and the frame
     loop draws what was finished last.
+
+    Args:
+        scene: What to look at. Whoever loaded it closes it.
+        device: Where it is coloured.
     """
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._on_gpu: GlScene | None = None
-        self._running: Future[Splats] | None = None
-        self._splats: Splats | None = None
-        self._order: NDArray[np.int32] | None = None
-        self._began = 0.0
-        self.update_ms = 0.0
+    def __init__(self, scene: Scene, device: Literal["cpu", "gpu"]) -> None:
+        # On the GPU the scene itself never runs. Not released: it lives as long as the context.
+        self._on_gpu = GlScene(scene.container, graph=scene.graph) if device == "gpu" else None
+        self._background = Background(scene)
+        self._ms = 0.0
 
     def __enter__(self) -> Self:
+        self._background.__enter__()
         return self
 
-    def __exit__(self, *reason: object) -> None:
-        if self._running is not None:
-            self._running.result()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._background.__exit__(kind, error, trace)
 
     @property
     def order(self) -> NDArray[np.int32] | None:
         """As `Actor.order`."""
-        return self._order
+        return self._background.order
 
-    def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats | SplatBuffers:
+    @property
+    def update_ms(self) -> float:
+        """How long an update takes, in milliseconds; on a GPU how long it took to submit the last one."""
+        return self._background.update_ms if self._on_gpu is None else self._ms
+
+    def update(
+        self,
+        camera_in_model: NDArray[np.float64],
+        ahead_us: int = 0,
+        share: float = 1.0,
+        *,
+        wait: bool = False,
+    ) -> Splats | SplatBuffers:
         """As `Actor.update`; only the first call waits."""
-        if not gl.is_software():
-            # Not released: it lives as long as the context.
-            self._on_gpu = self._on_gpu or GlScene(self._scene.container)
-            self._on_gpu.set("camera", camera_in_model)
-            return self._on_gpu.update()
-        if self._running is None:
-            self._start(camera_in_model)
-        assert self._running is not None
-        if self._splats is None or self._running.done():
-            self._splats, self._order = self._running.result(), self._scene.order
-            self.update_ms = (time.perf_counter() - self._began) * 1e3
-            self._start(camera_in_model)
-        return self._splats
-
-    def _start(self, camera: NDArray[np.float64]) -> None:
-        self._scene.set("camera", camera)
-        self._began = time.perf_counter()
-        self._running = self._scene.update_async()
+        if self._on_gpu is None:
+            return self._background.update(
+                lambda scene: scene.set("camera", camera_in_model), share, wait=wait
+            )
+        began = time.perf_counter()
+        self._on_gpu.set("camera", camera_in_model)
+        splats = self._on_gpu.update()
+        self._ms = (time.perf_counter() - began) * 1e3
+        return splats
 
 
 class Nobody:
