@@ -221,6 +221,7 @@ class _Loop:
                 if self._watchdog.stop:
                     return
                 self.idle()
+                self._timing.interrupted()
                 time.sleep(_IDLE_S)
                 continue
             self._frame(link, pace)
@@ -253,6 +254,7 @@ class _Loop:
         camera = link.look(frame, wishes) if frame.visible else None
         if camera is None:
             link.session.end(frame)
+            timing.interrupted()
             return
         self._gpu.begin()
         splats = self._figure.update(camera, frame.ahead_us)

@@ -61,7 +61,7 @@ class Timing:
         self._last_display = display_time
 
     def interrupted(self) -> None:
-        """The next frame is the first of a new session."""
+        """Nobody looked for a while: the next frame is as the first."""
         self._last_display = 0
 
     def summary(self) -> list[str]:
