@@ -200,8 +200,8 @@ def test_profile_names_every_pass() -> None:
     with OffscreenRenderer(profile=True) as renderer:
         renderer.render(dot(), [eye(), eye()])
         assert list(renderer.passes_ms) == [
-            "sort",
             "upload",
+            "sort",
             "project",
             "background",
             "blend",

@@ -14,6 +14,8 @@ TFloat = TypeVar("TFloat", np.float32, np.float64)
 
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """Rows and columns of what is stored of a covariance."""
+VIEW_MOVED_M = 0.002
+"""How far a viewer must have moved since splats were sorted, in metres, for another sort to be worth it."""
 _ROWS, _COLUMNS = zip(*UPPER, strict=True)
 _FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 _FIELDS = {"means": 3, "covariances": 6, "opacities": 0, "colors_srgb": 3}

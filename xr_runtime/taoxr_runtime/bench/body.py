@@ -154,6 +154,7 @@ _NODES: Final[tuple[tuple[str, str, str, dict[str, Any]], ...]] = (
 
 def _container(avatar: Container, tensors: dict[str, Arrays]) -> Container:
     document: dict[str, Any] = avatar.scene.model_dump(mode="json")
+    document.pop("importance", None)  # of the avatar's splats
     inputs = {spec.name: list(spec.shape) for spec in avatar.scene.inputs} | {"latent": [_LATENT]}
     named = {
         f"tensors/{kind}.{key}.npy": array for kind, own in tensors.items() for key, array in own.items()

@@ -15,7 +15,7 @@ from taoxr_runtime.nnr.gl import GlScene
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View, centre
 from taoxr_runtime.render.canvas import Canvas
-from taoxr_runtime.render.footprints import MAX_EYES
+from taoxr_runtime.render.parallax import Parallax
 from taoxr_runtime.render.pipeline import Pipeline
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 
@@ -41,7 +41,7 @@ class Stage:
     def __init__(self, pipeline: Pipeline, width: int, height: int, eye_count: int = 2) -> None:
         self.canvases = [Canvas(width, height, "rgba8") for _ in range(eye_count)]
         self.clock = objects.GpuClock()
-        self._pipeline = pipeline
+        self._pipeline, self._parallax = pipeline, Parallax()
         self._timed = False
 
     def views(self, frame: int) -> list[View]:
@@ -52,9 +52,9 @@ class Stage:
     def draw(self, splats: SplatBuffers, views: Sequence[View]) -> None:
         """Draws all eyes."""
         self._pipeline.mark = self._mark
-        viewpoint = centre(views)
-        for first in range(0, len(views), MAX_EYES):
-            own = slice(first, first + MAX_EYES)
+        passes = self._parallax.passes(splats, views, wait=False)
+        self._mark("parallax")
+        for own, viewpoint in passes:
             self._pipeline.prepare(splats, views[own], viewpoint, wait=False)
             self._pipeline.raster(self.canvases[own], [_NOTHING] * len(views[own]))
 
@@ -130,6 +130,7 @@ class Stage:
         for canvas in self.canvases:
             canvas.release()
         self.clock.release()
+        self._parallax.release()
         self._pipeline.release()
 
     def _mark(self, name: str) -> None:

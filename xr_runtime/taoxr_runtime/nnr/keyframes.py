@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.eyes import Eye, eyes_of
 from taoxr_runtime.nnr.nodes.base import F32
-from taoxr_runtime.nnr.nodes.sort import VIEW_MOVED_M, order_of
+from taoxr_runtime.nnr.nodes.sort import order_of
 from taoxr_runtime.nnr.rates import PERIOD_US
 from taoxr_runtime.nnr.scene import NodeRun, Scene
 from taoxr_runtime.nnr.timeline import Inputs
-from taoxr_runtime.splats import Splats
+from taoxr_runtime.splats import VIEW_MOVED_M, Splats
 
 AHEAD_US: Final = 2 * PERIOD_US
 """How far ahead of what is shown the motion is asked for: one period in which a keyframe is made, and one in

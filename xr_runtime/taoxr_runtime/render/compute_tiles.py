@@ -24,6 +24,7 @@ from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.footprints import MAX_EYES, set_eyes
 from taoxr_runtime.render.pipeline import Color, unmarked
 from taoxr_runtime.render.radix import ARGUMENTS, BALLOTS, Count, Plan, RadixSort, subgroup_size
+from taoxr_runtime.render.sorting import LastSort
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 
 _GROUP: Final = 256
@@ -63,12 +64,15 @@ class ComputeTiles:
     Args:
         shape: Of the tiles.
         plan: Of the sort.
+        count_visits: For tests: count what is blended, see `visits`.
 
     Raises:
         GlError: The driver refuses a shader.
     """
 
-    def __init__(self, shape: TileShape | None = None, plan: Plan | None = None) -> None:
+    def __init__(
+        self, shape: TileShape | None = None, plan: Plan | None = None, count_visits: bool = False
+    ) -> None:
         self.shape = shape = TileShape() if shape is None else shape
         self._sort = RadixSort(plan)
         tile = {"TILE_WIDTH": shape.width, "TILE_HEIGHT": shape.height}
@@ -80,14 +84,27 @@ class ComputeTiles:
         self._list = objects.Program("tile_list.comp", defines=tile | group)
         self._range = objects.Program("tile_ranges.comp", defines=group | {"ITEMS": self._items})
         blocks = {"SUBGROUPS": 32} if subgroup_size() == 32 else {}
+        self._counts = {"VISITS": 1} if count_visits else {}
         self._blend = objects.Program(
             "tile_blend.comp",
-            defines=tile | {"ROWS": shape.rows} | blocks,
+            defines=tile | {"ROWS": shape.rows} | blocks | self._counts,
             extensions=BALLOTS if blocks else (),
         )
-        names = ("footprints", "touched", "keys", "values", "sums", "tiles", "members", "ranges")
+        names = (
+            "footprints",
+            "touched",
+            "keys",
+            "values",
+            "order",
+            "sums",
+            "tiles",
+            "members",
+            "ranges",
+            "visits",
+        )
         self._work = {name: objects.Buffer() for name in names}
         self._splat_count, self._entries = Count(), Count()
+        self._last_sort = LastSort()
         self._listed: objects.Buffer | None = None
         self._across_down: list[tuple[int, int]] = []
         # What a shader sees of a buffer, and what the sort can cut up.
@@ -128,10 +145,9 @@ class ComputeTiles:
         self._run_project(splats, views, viewpoint)
         self.mark("project")
         if order is None:
-            ordered = self._sort.sort(
-                self._work["keys"], self._work["values"], self._splat_count, splats.count, _KEY_BITS
-            )[1]
-            ranks = splats.count
+            if self._last_sort.outdated(splats.place_number, viewpoint):
+                self._run_sort(splats.count)
+            ordered, ranks = self._work["order"], splats.count
         else:
             ordered, ranks = self._work["values"], len(order)
             ordered.write(order[::-1])
@@ -146,6 +162,11 @@ class ComputeTiles:
         self.mark("list")
         self._run_ranges(len(views))
         self.mark("sort tiles")
+
+    @property
+    def sorts(self) -> int:
+        """See `Pipeline.sorts`."""
+        return self._last_sort.count
 
     def raster(self, canvases: Sequence[Canvas], fills: Sequence[Color | None]) -> None:
         """Blend the splats of all views prepared in one dispatch, over a colour or over what a canvas holds.
@@ -167,10 +188,26 @@ class ComputeTiles:
             program.set_uint(f"filled[{eye}]", int(fill is not None))
             program.set(f"fills[{eye}]", *((0.0, 0.0, 0.0, 0.0) if fill is None else fill))
         objects.bind_storage(4, self._work["footprints"], self._work["ranges"], self._listed)
+        if self._counts:
+            visits = self._work["visits"]
+            visits.reserve(4 * self._tiles(len(canvases)))
+            visits.clear()
+            objects.bind_storage(7, visits)
         program.set_ints("tiles", *self._both_across_down)
         program.use()
         gl.dispatch(*gl.in_rows(self._tiles(len(canvases))))
         self.mark("blend")
+
+    def visits(self) -> NDArray[np.uint32]:
+        """Of each tile, up to which entry of its list it was blended, and how many it has; uint32 [2, tiles].
+
+        Only where counting was asked for; waits for the GPU.
+        """
+        tiles = self._tiles(len(self._across_down))
+        visited, ranges = np.empty(tiles, np.uint32), np.empty((tiles, 2), np.uint32)
+        self._work["visits"].read(visited)
+        self._work["ranges"].read(ranges)
+        return np.stack([visited, ranges[:, 1] - ranges[:, 0]])
 
     def release(self) -> None:
         """Delete everything from the GPU."""
@@ -210,6 +247,13 @@ class ComputeTiles:
         program.set_uints("key", *_KEY)
         program.use()
         gl.dispatch(-(-count // _PROJECT_GROUP))
+
+    def _run_sort(self, count: int) -> None:
+        """Nearest first, kept where the sort by tiles does not write."""
+        keys, values, order = (self._work[name] for name in ("keys", "values", "order"))
+        found = self._sort.sort(keys, values, self._splat_count, count, _KEY_BITS)[1]
+        order.reserve(4 * count)
+        found.copy_to(order.name, 0, 4 * count)
 
     def _run_list(self, ordered: objects.Buffer, ranks: int, count: int, eyes: int) -> None:
         work, blocks = self._work, -(-ranks // _GROUP)

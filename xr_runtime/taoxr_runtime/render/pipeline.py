@@ -31,6 +31,11 @@ class Pipeline(Protocol):
 
     mark: Callable[[str], None]
 
+    @property
+    def sorts(self) -> int:
+        """How often it has sorted splats by distance; not while they and the viewer stay (`LastSort`)."""
+        ...
+
     def prepare(
         self,
         splats: SplatBuffers,
@@ -85,6 +90,11 @@ class OrderedPipeline:
         self._plan = plan
         self._sort: DistanceSort | None = None
         self._footprints, self._order = Footprints(), objects.Buffer()
+
+    @property
+    def sorts(self) -> int:
+        """See `Pipeline.sorts`."""
+        return 0 if self._sort is None else self._sort.sorts
 
     def prepare(
         self,

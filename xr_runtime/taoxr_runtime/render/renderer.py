@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.render import autotune, backgrounds, camera, gl, lod
+from taoxr_runtime.render import autotune, backgrounds, gl, lod
 from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvas, Canvases, CanvasFormat
 from taoxr_runtime.render.compute_tiles import ComputeTiles
-from taoxr_runtime.render.footprints import MAX_EYES
+from taoxr_runtime.render.parallax import Parallax, shared
 from taoxr_runtime.render.pipeline import OrderedPipeline, Pipeline
 from taoxr_runtime.render.quads import Quads
 from taoxr_runtime.render.sorting import back_to_front
@@ -76,7 +76,7 @@ class SplatRenderer:
         else:
             self._pipeline = OrderedPipeline(Tiles() if self.rasterizer == "tiles" else Quads(), tuned.plan)
         self._pipeline.mark = self._mark
-        self._presenter = Presenter()
+        self._parallax, self._presenter = Parallax(), Presenter()
         self._canvases, self._pictures = Canvases(format), Canvases("rgba8")
 
     def __enter__(self) -> SplatRenderer:
@@ -86,6 +86,11 @@ class SplatRenderer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def sorts(self) -> int:
+        """How often the GPU has sorted; not while splats stay and the viewer moves less than 2 mm."""
+        return self._pipeline.sorts
 
     def draw(
         self,
@@ -100,7 +105,8 @@ class SplatRenderer:
     ) -> None:
         """Draw the splats once for each view.
 
-        One pass over the splats serves two views, and so does one sort on the GPU; on the CPU one serves all.
+        One pass over the splats serves two views, and one sort serves all; but each eye gets an order and a
+        pass of its own where splats are large and near (`render.parallax`).
 
         Args:
             splats: N splats in world coordinates; those that are on the GPU already cost no upload, and are
@@ -109,7 +115,7 @@ class SplatRenderer:
             targets: For each view where its picture goes, of the view's size; all of it is overwritten.
             background_srgb: See ``Background``; without one the pictures are transparent.
             order: int [K], which splats to draw and in which order; by default all, farthest first as
-                seen from midway between the eyes.
+                seen from midway between the eyes, or from each eye.
             view_colors_srgb: For each view float32 [N, 3], in place of the splats' own colours; not with
                 splats that lie on the GPU, whose colours are their owner's.
             max_splats: Draw at most this many, larger ones in place of all (see ``render.lod``): softer, and
@@ -138,22 +144,24 @@ class SplatRenderer:
             order = None if order is None else lod.renumbered(order, kept, count)
             colors = None if colors is None else [own[kept] for own in colors]
             splats = lod.thinned(splats, kept)
-        viewpoint = camera.centre(views)
-        if order is None and self._software and isinstance(splats, Splats):
-            order = back_to_front(splats.means, viewpoint)
-            self._mark("sort")
-        given = None if order is None else order.astype(np.uint32, copy=False)
         # Where the picture is fetched there is no hurry.
         wait = any(isinstance(target, Canvas) for target in targets)
+        given = None if order is None else order.astype(np.uint32, copy=False)
+        on_cpu = splats if self._software and isinstance(splats, Splats) else None
+        sorted_from: NDArray[np.float64] | None = None
         with gl.borrowed():
             buffers = self._on_gpu(splats, splats_changed)
             self._mark("upload")
-            for first in range(0, len(views), MAX_EYES):
-                eyes = slice(first, first + MAX_EYES)
+            looked_at = buffers if on_cpu is None else on_cpu
+            passes = shared(views) if order is not None else self._parallax.passes(looked_at, views, wait)
+            for eyes, viewpoint in passes:
+                if order is None and on_cpu is not None and viewpoint is not sorted_from:
+                    given, sorted_from = back_to_front(on_cpu.means, viewpoint), viewpoint
+                    self._mark("sort")
                 if colors is not None:
                     buffers.upload_colors(colors[eyes])
                 self._pipeline.prepare(buffers, views[eyes], viewpoint, given, wait)
-                self._raster(first, targets[eyes], fills[eyes])
+                self._raster(eyes.start, targets[eyes], fills[eyes])
         gl.check("draw")
 
     def paint(self, picture: NDArray[np.uint8], target: Target, over: bool = False) -> None:
@@ -180,6 +188,7 @@ class SplatRenderer:
         """Delete everything from the GPU, in the context of the start; harmless when done before."""
         self._canvases.release()
         self._pictures.release()
+        self._parallax.release()
         self._presenter.release()
         self._pipeline.release()
         self._buffers.release()

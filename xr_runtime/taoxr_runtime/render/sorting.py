@@ -8,8 +8,32 @@ from numpy.typing import NDArray
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.radix import Count, Plan, RadixSort
 from taoxr_runtime.render.splat_buffers import SplatBuffers
+from taoxr_runtime.splats import VIEW_MOVED_M
 
 _GROUP = 128
+
+
+class LastSort:
+    """Remembers which splats were sorted from where, to tell whether another sort is worth it."""
+
+    def __init__(self) -> None:
+        self._place: object = None
+        self._viewpoint = np.zeros(3)
+        self.count = 0
+        """How many sorts were worth it."""
+
+    def outdated(self, place: object, viewpoint: NDArray[np.floating]) -> bool:
+        """Whether splats have moved, or the viewer has by `VIEW_MOVED_M`, since it last said so.
+
+        Args:
+            place: Equal while splats stay, such as `SplatBuffers.place_number`.
+            viewpoint: [3], what distances are measured from.
+        """
+        if place == self._place and np.abs(viewpoint - self._viewpoint).max() <= VIEW_MOVED_M:
+            return False
+        self._place, self._viewpoint = place, np.array(viewpoint, np.float64)
+        self.count += 1
+        return True
 
 
 def back_to_front(means: NDArray[np.float32], viewpoint: NDArray[np.float64]) -> NDArray[np.uint32]:
@@ -48,9 +72,18 @@ class DistanceSort:
         self._program = objects.Program("distance_keys.comp")
         self._keys, self._values = objects.Buffer(), objects.Buffer()
         self._count, self._counted = Count(), -1
+        self._last = LastSort()
+        self._sorted: objects.Buffer | None = None
+
+    @property
+    def sorts(self) -> int:
+        """How often it has sorted."""
+        return self._last.count
 
     def back_to_front(self, splats: SplatBuffers, viewpoint: NDArray[np.float64]) -> objects.Buffer:
         """Order splats by distance from a point, farthest first; equal ones keep their order.
+
+        Nothing is done while splats stay, and the point within `VIEW_MOVED_M`.
 
         Args:
             splats: N splats.
@@ -59,6 +92,8 @@ class DistanceSort:
         Returns:
             uint32 [N], until the next call.
         """
+        if not self._last.outdated(splats.place_number, viewpoint) and self._sorted is not None:
+            return self._sorted
         if splats.count != self._counted:
             self._count.set(splats.count, self._sort.plan.block)
             self._counted = splats.count
@@ -69,7 +104,8 @@ class DistanceSort:
         self._program.set("viewpoint", *viewpoint)
         self._program.use()
         gl.dispatch(-(-splats.count // _GROUP))
-        return self._sort.sort(self._keys, self._values, self._count, splats.count)[1]
+        self._sorted = self._sort.sort(self._keys, self._values, self._count, splats.count)[1]
+        return self._sorted
 
     def release(self) -> None:
         """Delete everything from the GPU."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Final
 
@@ -17,6 +18,8 @@ _GROUP: Final = 128
 _FOOTPRINT_BYTES: Final = 2 * 32
 """What a splat takes up in the largest buffer: its footprints in two eyes."""
 
+_places = itertools.count()
+
 
 def most_splats() -> int:
     """How many splats the current context can draw: 2,097,152 with llvmpipe, whose buffers hold 128 MiB."""
@@ -29,6 +32,7 @@ class SplatBuffers:
     Attributes:
         count: N.
         eye_stride: Words from one eye's colours to the next one's; 0 when all eyes see the same.
+        place_number: Another one whenever splats have moved, unlike that of any other buffers.
         means: [N, 3], metres.
         covariances: [N, 6], as in `Splats`.
         opacities: [N].
@@ -38,6 +42,7 @@ class SplatBuffers:
     def __init__(self, count: int = 0) -> None:
         self.count = count
         self.eye_stride = 0
+        self.place_number = next(_places)
         self.means, self.covariances = objects.Buffer(), objects.Buffer()
         self.opacities, self.colors = objects.Buffer(), objects.Buffer()
         if count:
@@ -53,6 +58,10 @@ class SplatBuffers:
         """Means, covariances, opacities and colours."""
         return self.means, self.covariances, self.opacities, self.colors
 
+    def moved(self) -> None:
+        """Tell that means have been written."""
+        self.place_number = next(_places)
+
     def upload(self, splats: Splats) -> None:
         """Take over all of them, as float32: packing them costs the CPU more than the copy does.
 
@@ -61,6 +70,7 @@ class SplatBuffers:
         """
         self._check(len(splats))
         self.count, self.eye_stride = len(splats), 0
+        self.moved()
         self.means.write(splats.means)
         self.covariances.write(splats.covariances)
         self.opacities.write(splats.opacities)
@@ -68,6 +78,7 @@ class SplatBuffers:
 
     def place(self, splats: Splats, first: int) -> None:
         """Put splats into room that there is, from splat number ``first`` on."""
+        self.moved()
         arrays = (splats.means, splats.covariances, splats.opacities, splats.colors_srgb)
         for buffer, array, words in zip(self.all, arrays, (3, 6, 1, 3), strict=True):
             buffer.write(array, 4 * words * first)

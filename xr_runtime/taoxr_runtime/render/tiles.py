@@ -28,13 +28,22 @@ MAX_PAIRS = 1 << 22
 class Tiles:
     """The program that blends tiles; needs a current context.
 
+    Args:
+        count_visits: For tests: count what is blended.
+
+    Attributes:
+        visits: Where that was asked for, of each tile of the last `raster`: how many entries of its list were
+            looked at, and how many there were; uint32 [2, tiles].
+
     Raises:
         GlError: The driver refuses the shader.
     """
 
-    def __init__(self) -> None:
-        self._program = objects.Program("tiles.comp")
+    def __init__(self, count_visits: bool = False) -> None:
+        self._program = objects.Program("tiles.comp", defines={"VISITS": 1} if count_visits else {})
         self._starts, self._members = objects.Buffer(), objects.Buffer()
+        self._visits = objects.Buffer() if count_visits else None
+        self.visits = np.zeros((2, 0), np.uint32)
 
     def raster(self, footprints: Footprints, eye: int, canvas: Canvas) -> None:
         """Blend splats over what the canvas holds.
@@ -49,15 +58,29 @@ class Tiles:
         footprints.bind(eye)
         self._program.set_uint("tiles_across", across)
         self._program.use()
+        self.visits = np.zeros((2, across * down), np.uint32)
         for starts, members in tile_lists(footprints.read(eye), across, down):
             self._starts.write(starts)
             self._members.write(members)
             self._starts.bind_storage(6)
             self._members.bind_storage(7)
-            gl.dispatch(across, down)
+            if self._visits is None:
+                gl.dispatch(across, down)
+            else:
+                self._counted(self._visits, starts, across, down)
+
+    def _counted(self, visits: objects.Buffer, starts: NDArray[np.uint32], across: int, down: int) -> None:
+        visited = np.zeros(across * down, np.uint32)
+        visits.write(visited)
+        visits.bind_storage(4)
+        gl.dispatch(across, down)
+        visits.read(visited)
+        self.visits += np.stack([visited, np.diff(starts)])
 
     def release(self) -> None:
         """Delete everything from the GPU."""
+        if self._visits is not None:
+            self._visits.release()
         self._starts.release()
         self._members.release()
         self._program.release()

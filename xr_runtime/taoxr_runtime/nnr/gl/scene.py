@@ -21,6 +21,7 @@ from taoxr_runtime.nnr.gl.kernels import (
     OnCpu,
     PerEye,
     Value,
+    as_array,
 )
 from taoxr_runtime.nnr.gl.learned import GlDeformer, GlField, GlShColor
 from taoxr_runtime.nnr.gl.slow import Slow, Span
@@ -37,13 +38,16 @@ from taoxr_runtime.nnr.nodes.field import Field
 from taoxr_runtime.nnr.nodes.model import Model
 from taoxr_runtime.nnr.nodes.sh_color import ShColor
 from taoxr_runtime.nnr.nodes.skinning import Skinning
+from taoxr_runtime.nnr.nodes.sort import Sort
 from taoxr_runtime.nnr.nodes.splats import Constants
 from taoxr_runtime.nnr.rates import Beat
 from taoxr_runtime.render import gl, objects
+from taoxr_runtime.render.sorting import LastSort
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 
-_RESULTS: Final = {"means": 3, "covariances": 6, "opacities": 1, "colors_srgb": 3}
+_MEANS: Final = "means"
+_RESULTS: Final = {_MEANS: 3, "covariances": 6, "opacities": 1, "colors_srgb": 3}
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ class GlScene:
             else:
                 self._steps.append((step, kernel))
         self._dirty = [True] * len(self._steps)
-        self._beat = Beat()
+        self._beat, self._last_sort = Beat(), LastSort()
         self._eyes = 1
         self.trace: tuple[str, ...] = ()
         self.uploaded = 0
@@ -241,6 +245,11 @@ class GlScene:
         self._own.append(made)
         return made
 
+    def _held(self, name: str) -> Value:
+        """An input, or what a node made."""
+        given = self._inputs.values.get(name)
+        return self._values[name] if given is None else given
+
     def _span(self, name: str) -> Span:
         count = int(np.prod(self.graph.shapes[name]))
         return Span(self._values[name], self._room.words_before(name), count)
@@ -248,10 +257,14 @@ class GlScene:
     def _run(self, i: int, step: Step, kernel: Kernel | Slow | None, begins: bool, amount: float) -> bool:
         """Brings one step's outputs up to date; returns whether the node ran."""
         ran = self._dirty[i] and (begins or not isinstance(kernel, Slow))
+        if isinstance(step.node, Sort):
+            # The renderer sorts, and by the same rule only when it is worth it.
+            self._dirty[i] = False
+            camera = as_array(self._held(step.inputs[1]))
+            return ran and self._last_sort.outdated(self.splats.place_number, camera)
         moved = ran
         if ran:
-            held = self._inputs.values
-            inputs = [held[n] if n in held else self._values[n] for n in step.inputs]
+            inputs = [self._held(name) for name in step.inputs]
             self._dirty[i] = False
             if isinstance(kernel, Slow):
                 self.uploaded += kernel.run(inputs)
@@ -265,6 +278,8 @@ class GlScene:
                 kernel.show(1.0 if begins and not ran else amount)
         if moved:
             self._mark(step.outputs)
+            if _MEANS in step.outputs:
+                self.splats.moved()
         return ran
 
     def _mark(self, names: Collection[str]) -> None:

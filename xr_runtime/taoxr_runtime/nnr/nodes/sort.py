@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, Node, Reader
 from taoxr_runtime.nnr.schema import Strict
+from taoxr_runtime.splats import VIEW_MOVED_M
 
 KEYS: Final = 65_535
 """The largest key: distances are told apart in so many steps."""
 SPLATS_MOVED_M: Final = 0.0005
 """How far any splat must have moved since the last sort, in metres, for another one to be worth it."""
-VIEW_MOVED_M: Final = 0.002
-"""The same for the viewer."""
 
 
 class Attributes(Strict):

@@ -10,6 +10,15 @@ layout(std430, binding = 4) readonly buffer Footprints { Footprint footprints[];
 layout(std430, binding = 5) readonly buffer Ranges { uint ranges[]; };
 layout(std430, binding = 6) readonly buffer Members { uint members[]; };
 
+// For tests: up to which entry of its list each tile was blended.
+#ifdef VISITS
+layout(std430, binding = 7) buffer Visits { uint visits[]; };
+uint visited = 0u;
+#define VISIT(entry) visited = (entry) + 1u
+#else
+#define VISIT(entry)
+#endif
+
 layout(binding = 0) uniform sampler2D behind[2];                 // of each eye
 layout(binding = 0) writeonly uniform image2D pictures[2];  // the same textures
 
@@ -62,8 +71,8 @@ void main() {
     for (int r = 0; r < ROWS; ++r) sum[r] = vec4(0.0, 0.0, 0.0, 1.0);
     float clearest = 1.0;
 
-    uint end = ranges[2u * entry + 1u];
-    for (uint begin = ranges[2u * entry]; begin < end; begin += GROUP) {
+    uint start = ranges[2u * entry], end = ranges[2u * entry + 1u];
+    for (uint begin = start; begin < end; begin += GROUP) {
         if (local == 0u) open_pixels = 0u;
         barrier();
         if (clearest > OPAQUE) open_pixels = 1u;
@@ -82,13 +91,22 @@ void main() {
             uint own = min(k + lane, size - 1u);
             float least = least_growth(batch_form[own], low - batch_center[own], high - batch_center[own]);
             bool near = k + lane < size && least <= (batch_form[own].w - LOG2_MIN_ALPHA) * 1.001;
-            for (uint touching = subgroupBallot(near).x; touching != 0u; touching &= touching - 1u) blend(k + findLSB(touching), pixel, sum, clearest);
+            for (uint touching = subgroupBallot(near).x; touching != 0u; touching &= touching - 1u) {
+                VISIT(begin + k + findLSB(touching) - start);
+                blend(k + findLSB(touching), pixel, sum, clearest);
+            }
         }
 #else
-        for (uint k = 0u; k < size && clearest > OPAQUE; ++k) blend(k, pixel, sum, clearest);
+        for (uint k = 0u; k < size && clearest > OPAQUE; ++k) {
+            VISIT(begin + k - start);
+            blend(k, pixel, sum, clearest);
+        }
 #endif
         barrier();
     }
+#ifdef VISITS
+    atomicMax(visits[entry], visited);
+#endif
     ivec2 size = second ? imageSize(pictures[1]) : imageSize(pictures[0]);
     for (int r = 0; r < ROWS; ++r) {
         ivec2 at = first + ivec2(0, r);

@@ -1,6 +1,6 @@
 #version 450
 // One splat per invocation: read it once, project it for each eye, count the tiles that it touches, and make the
-// key of the sort.
+// key of the sort. Splats that are not seen are sorted, too: the order serves until someone moves, and heads turn.
 #include "projection.glsl"
 #include "tiling.glsl"
 layout(local_size_x = 128) in;
@@ -38,7 +38,6 @@ void main() {
     if (i >= count) return;
     vec3 mean = mean_of(i);
     mat3 world = covariance_of(i);
-    uint both = 0u;
     for (uint e = 0u; e < eye_count; ++e) {
         Ellipse ellipse;
         uint found = 0u;
@@ -48,13 +47,12 @@ void main() {
             found = count_tiles(f, (ivec2(eyes[e].size) + TILE - 1) / TILE);
         }
         touched[e * count + i] = found;
-        both += found;
     }
     // Nearest first; the bits of positive floats sort as they do. From the last splat to the first, so that of two
     // equally far the later one is in front, as when they are drawn in their own order.
     vec3 away = mean - viewpoint;
     uint at = count - 1u - i;
     uint above = max(floatBitsToUint(dot(away, away)), key.x) - key.x;
-    keys[at] = (both > 0u ? min(above, key.y) : key.y) >> key.z;
+    keys[at] = min(above, key.y) >> key.z;
     values[at] = i;
 }

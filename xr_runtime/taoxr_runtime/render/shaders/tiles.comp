@@ -16,6 +16,11 @@ layout(std430, binding = 5) readonly buffer Footprints { Footprint footprints[];
 layout(std430, binding = 6) readonly buffer Starts { uint starts[]; };   // per tile, and one past the last
 layout(std430, binding = 7) readonly buffer Members { uint members[]; };  // ranks, back to front in each tile
 
+// For tests: how many entries of its list each tile looked at.
+#ifdef VISITS
+layout(std430, binding = 4) buffer Visits { uint visits[]; };
+#endif
+
 layout(binding = 0) uniform sampler2D behind;
 layout(binding = 0) writeonly uniform image2D picture;  // the same texture
 
@@ -34,7 +39,8 @@ void main() {
 
     uint start = starts[tile];
     float clearest = 1.0;
-    for (uint at = starts[tile + 1]; at > start && clearest > OPAQUE; --at) {
+    uint at = starts[tile + 1];
+    for (; at > start && clearest > OPAQUE; --at) {
         Footprint f = footprints[members[at - 1]];
         vec4 color = vec4(unpackUnorm2x16(f.red_green), unpackUnorm2x16(f.blue_opacity));
         float squared = dot(f.major, f.major);
@@ -54,6 +60,9 @@ void main() {
             clearest = max(clearest, sum[row].w);
         }
     }
+#ifdef VISITS
+    atomicMax(visits[tile], starts[tile + 1] - at);
+#endif
     ivec2 size = imageSize(picture);
     for (int row = 0; row < ROWS; ++row) {
         ivec2 at = first + ivec2(0, row);
