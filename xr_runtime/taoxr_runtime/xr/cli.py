@@ -3,33 +3,28 @@
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Literal, cast
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 from PIL import Image
 from rich.console import Console
 from rich.markup import escape
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.animation import Skeleton
 from taoxr_runtime.audio import open_sink, open_source
 from taoxr_runtime.demo.options import check_text
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Actor, Companion
 from taoxr_runtime.live.actor import Person
-from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.xr.app import Options, Partner, Silence, run, side_by_side
 from taoxr_runtime.xr.conversation import Conversation, Nobody
 from taoxr_runtime.xr.floor import OnFloor, floor
 from taoxr_runtime.xr.link import Pictures, Shot
 from taoxr_runtime.xr.muting import MutableSource
+from taoxr_runtime.xr.stature import eye_height, feet
 
 app = typer.Typer(add_completion=False)
-
-_FEET: Final = ("foot.L", "foot.R", "toe1-1.L", "toe1-1.R")
 
 
 class BindingChoice(StrEnum):
@@ -131,10 +126,10 @@ def xr(
             partner = Conversation(
                 companion, source, questions, hands_free, tell, pause_when_away=pause_when_idle
             )
-        ground = floor(_feet(scene))
+        ground = floor(feet(scene))
         figure = OnFloor(stack.enter_context(Actor(scene, person, beside=ground)), ground)
         pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale, smallest=smallest)
-        options = Options(binding.value, pictures, frames, _eye_height(scene), raster, refresh_rate=rate)
+        options = Options(binding.value, pictures, frames, eye_height(scene), raster, refresh_rate=rate)
 
         def save(shot: Shot) -> None:
             if screenshot is not None:
@@ -157,13 +152,3 @@ def _refresh_rate(text: str) -> float | None:
     if not 1 <= hertz <= 1000:
         raise InvalidInputError("--refresh-rate", text, "auto, or 1 to 1000 hertz")
     return hertz
-
-
-def _feet(scene: Scene) -> NDArray[np.float64]:
-    skeleton = Skeleton.of(scene)
-    return np.array([skeleton.heads[skeleton.index[name]] for name in _FEET if name in skeleton.index])
-
-
-def _eye_height(scene: Scene) -> float:
-    marks = scene.landmarks
-    return (marks.eye_left[1] + marks.eye_right[1]) / 2

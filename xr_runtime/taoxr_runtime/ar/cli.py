@@ -1,0 +1,152 @@
+"""``taoxr ar``."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from PIL import Image
+from rich.console import Console
+from rich.markup import escape
+
+from taoxr.client import ConversationOptions, Track
+from taoxr.errors import InvalidInputError
+from taoxr_runtime.ar.assistant import Assistant, tools
+from taoxr_runtime.ar.attention import PATIENCE_S, Attention
+from taoxr_runtime.ar.follow import Follower
+from taoxr_runtime.ar.timers import Timers
+from taoxr_runtime.audio import open_sink, open_source
+from taoxr_runtime.demo.options import check_text
+from taoxr_runtime.demo.stage import load_avatar
+from taoxr_runtime.live import Actor, Companion
+from taoxr_runtime.render.renderer import Rasterizer
+from taoxr_runtime.xr.app import Figure, Options, run, side_by_side
+from taoxr_runtime.xr.cli import BindingChoice
+from taoxr_runtime.xr.conversation import Conversation
+from taoxr_runtime.xr.environment import Surroundings, missing
+from taoxr_runtime.xr.floor import OnFloor, floor, shadow
+from taoxr_runtime.xr.link import Pictures, Shot
+from taoxr_runtime.xr.muting import MutableSource
+from taoxr_runtime.xr.runtime import Runtime, extensions
+from taoxr_runtime.xr.stature import eye_height, feet
+
+app = typer.Typer(
+    add_completion=False, rich_markup_mode="markdown", help="The avatar as an assistant in your room."
+)
+
+
+@app.command()
+def ar(
+    overlay: Annotated[
+        bool, typer.Option("--overlay", help="Stand in front of another OpenXR app (Monado, WiVRn).")
+    ] = False,
+    wake: Annotated[
+        str, typer.Option(metavar="PHRASE", help="What to begin with when you speak to it; '': nothing.")
+    ] = "hey joe",
+    patience: Annotated[
+        float, typer.Option(min=1, max=3600, help="Seconds of silence until the phrase is needed again.")
+    ] = PATIENCE_S,
+    follow: Annotated[
+        bool, typer.Option("--follow/--stay", help="Come along when you walk away or turn round.")
+    ] = True,
+    use_tools: Annotated[
+        bool, typer.Option("--tools/--no-tools", help="Time, date, timers, reminders, and installed tools.")
+    ] = True,
+    target: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="A running bridge; else one is started.")
+    ] = None,
+    text: Annotated[list[str] | None, typer.Option(help="A question to begin with; may be repeated.")] = None,
+    sound: Annotated[str, typer.Option(help="Loudspeaker: auto, device, null, or a .wav to write.")] = "auto",
+    mic: Annotated[str, typer.Option(help="Microphone: auto, device, null, or a recording.")] = "auto",
+    avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
+    frames: Annotated[int, typer.Option(min=0, help="End after as many frames; 0: at Ctrl-C.")] = 0,
+    screenshot: Annotated[
+        Path | None, typer.Option(help="Save the last frame, both eyes side by side (.png).")
+    ] = None,
+    binding: Annotated[BindingChoice, typer.Option(help="How OpenXR gets at OpenGL.")] = BindingChoice.AUTO,
+    scale: Annotated[
+        float, typer.Option(min=0.1, max=2.0, help="Width and height as part of what the headset recommends.")
+    ] = 1.0,
+    raster: Annotated[
+        Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
+    ] = "auto",
+) -> None:
+    """Keep the avatar around in a headset (OpenXR): in your room, or in front of another app.
+
+    Say "hey joe" and what you want; it answers as long as you talk to each other. It stays in view when you
+    walk about. Timers speak up. Headsets that show your room show it; others show a plain floor. Ctrl-C ends.
+
+    For example:
+
+    ```
+    taoxr ar
+    taoxr ar --wake "okay joe" --patience 60
+    taoxr ar --wake "" --stay
+    taoxr ar --overlay
+    taoxr ar --text "Set a timer for five minutes." --mic null
+    ```
+    """
+    if screenshot is not None and screenshot.suffix.lower() != ".png":
+        raise InvalidInputError("--screenshot", str(screenshot), "a name that ends in .png")
+    questions = [check_text(words) for words in text or []]
+    attention, timers = Attention(wake, patience), Timers()
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def tell(line: str) -> None:
+        console.print(f"[dim]\\[ar][/] {escape(line)}")
+
+    def on_main_app(visible: bool) -> None:
+        tell(
+            "in front of the other app"
+            if visible
+            else "the other app has ended or is hidden: the avatar stays, and waits for the next"
+        )
+
+    surroundings = Surroundings(
+        room=not overlay, overlay=overlay, follow=Follower() if follow else None, on_main_app=on_main_app
+    )
+    with Runtime((), surroundings) as runtime:
+        environment, modes = runtime.environment, runtime.blend_modes
+    tell(f"beside the avatar you see {environment.behind}")
+    if environment.opaque:
+        tell(missing(modes, extensions()))
+    with ExitStack() as stack:
+        scene = load_avatar(avatar)
+        stack.callback(scene.close)
+        sink, source = open_sink(sound), MutableSource(open_source(mic))
+        stack.callback(source.close)
+        stack.callback(sink.close)
+        hands_free = source.rate_hz > 0
+        if not hands_free:
+            tell(f"it hears nothing: {source.problem or 'there is no microphone'}")
+        wishes = ConversationOptions(
+            tracks=frozenset({Track.BODY}), tools=tools(timers, attention) if use_tools else ()
+        )
+        companion = stack.enter_context(
+            Companion(target, sink, source, hands_free=hands_free, options=wishes, addressed=attention.hears)
+        )
+        talk = Conversation(companion, source, questions, hands_free, tell)
+        assistant = Assistant(companion, talk, attention, timers, tell)
+        # Light that is added cannot darken the floor.
+        ground = floor(feet(scene)) if environment.opaque else None
+        ground = shadow(feet(scene)) if environment.can_darken else ground
+        figure: Figure = stack.enter_context(Actor(scene, assistant, beside=ground))
+        if ground is not None:
+            figure = OnFloor(figure, ground)
+        options = Options(
+            binding.value,
+            Pictures(scale=scale, smallest=0.6),
+            frames,
+            eye_height(scene),
+            raster,
+            surroundings,
+        )
+
+        def save(shot: Shot) -> None:
+            if screenshot is not None:
+                Image.fromarray(side_by_side(shot.pictures)).save(screenshot)
+                tell(f"saved {screenshot}")
+
+        timing = run(options, figure, assistant, tell, save if screenshot is not None else None)
+        for line in timing.summary():
+            tell(line)
