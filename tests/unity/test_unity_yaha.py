@@ -1,7 +1,7 @@
 """With the package YetAnotherHttpHandler in a project, that carries TLS; here a stub, for it is native."""
 
+import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from client_runner import ClientRunner
@@ -12,36 +12,27 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
-def with_yaha(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The client's program, compiled as in a project that has it; for Mono, which has no TLS without."""
+def with_yaha(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client's program, as in a project that has it; on Mono, which has no TLS without."""
     folder = tmp_path_factory.mktemp("yaha")
-
-    def assembly(name: str, *sources: Path, **more: Any) -> Assembly:
-        return Assembly(name, sources, runtimes=["mono"], **more)
-
-    def package(name: str, **more: Any) -> Assembly:
-        return assembly(f"Taoxr.{name}", *sorted((RUNTIME_SOURCES / name).rglob("*.cs")), **more)
-
-    protocol = package("Protocol")
-    stub = assembly("YetAnotherHttpHandler", HARNESS / "YahaStub.cs")
-    transport = package("Transport", uses=[protocol.name, stub.name], defines=["TAOXR_YAHA"])
-    client = package("Client", uses=[protocol.name, transport.name])
-    runner = assembly(
-        "client_runner",
-        HARNESS / "ClientRunner.cs",
-        uses=[protocol.name, transport.name, client.name],
-        program=True,
+    shutil.copytree(programs / "mono", folder / "mono")
+    stub = Assembly("YetAnotherHttpHandler", [HARNESS / "YahaStub.cs"], runtimes=["mono"])
+    transport = Assembly(
+        "Taoxr.Transport",
+        sorted((RUNTIME_SOURCES / "Transport").rglob("*.cs")),
+        uses=["Taoxr.Protocol", stub.name],
+        runtimes=["mono"],
+        defines=["TAOXR_YAHA"],
     )
-    build(folder, [protocol, stub, transport, client, runner])
-    return folder
+    build(folder, [stub, transport])
+    return folder / "mono" / "client_runner.dll"
 
 
 def test_tls_goes_through_it(with_yaha: Path, tmp_path: Path) -> None:
     roots = tmp_path / "ca.pem"
     roots.write_text("my own roots")
-    program = with_yaha / "mono" / "client_runner.dll"
     for target in ("https://example.invalid:5", "https://[2001:db8::1]"):
-        with ClientRunner("mono", program, target, ca=roots) as client:
+        with ClientRunner("mono", with_yaha, target, ca=roots) as client:
             client.tell("connect")
             text = client.until("reply", "connect", "Unavailable")[3]
             assert f"stub: {target}" in text

@@ -23,6 +23,7 @@ namespace Taoxr.Client
         private readonly Queue<ConnectionChange> _changes = new Queue<ConnectionChange>();
         private TaskCompletionSource<GrpcChannel> _wanted = NewWanted();
         private TaskCompletionSource<GetServerInfoResponse> _attempt = NewAttempt();
+        private TaskCompletionSource<bool> _hurry = new TaskCompletionSource<bool>();
         private TaskCompletionSource<bool>? _lost;
         private GrpcChannel? _channel;
         private RpcException? _error;
@@ -51,6 +52,11 @@ namespace Taoxr.Client
             lock (_gate)
             {
                 Start();
+                if (State == ConnectionState.Waiting)
+                {
+                    if (_attempt.Task.IsCompleted) _attempt = NewAttempt();
+                    _hurry.TrySetResult(true);
+                }
                 return _attempt.Task;
             }
         }
@@ -155,7 +161,7 @@ namespace Taoxr.Client
                 }
                 catch (RpcException error)
                 {
-                    var wait = TimeSpan.Zero;
+                    Task waiting;
                     lock (_gate)
                     {
                         if (State == ConnectionState.Closed) return;
@@ -167,16 +173,18 @@ namespace Taoxr.Client
                             Fail(error);
                             return;
                         }
-                        wait = _backoff.Next();
+                        var wait = _backoff.Next();
+                        _hurry = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+                        waiting = Task.WhenAny(Task.Delay(wait, _end.Token), _hurry.Task);
                         Change(ConnectionState.Waiting, error, wait);
                         _attempt.TrySetException(error);
                         _ = _attempt.Task.Exception;
                     }
-                    if (await Retry.WaitAsync(wait, _end.Token).ConfigureAwait(false)) return;
+                    await waiting.ConfigureAwait(false);
                     lock (_gate)
                     {
                         if (State == ConnectionState.Closed) return;
-                        _attempt = NewAttempt();
+                        if (_attempt.Task.IsCompleted) _attempt = NewAttempt();
                         Change(ConnectionState.Connecting);
                     }
                 }

@@ -125,6 +125,7 @@ namespace Taoxr.Client
             {
                 Epoch = response.Epoch;
                 Negotiated = started;
+                if (!started.Resumed) TurnId = _interrupted = ""; // Turns are counted anew.
                 _shapes = started.Rig!.BlendshapeNames.Count;
                 _rotations = 4 * (started.Body?.BoneNames.Count ?? 0);
                 Started?.Invoke(started);

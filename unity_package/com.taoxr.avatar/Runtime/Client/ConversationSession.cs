@@ -1,6 +1,7 @@
 #nullable enable
 using System;
-using System.Threading;
+using System.Collections.Generic;
+using System.Diagnostics;
 using Taoxr.Protocol;
 using Taoxr.Protocol.V1;
 
@@ -14,6 +15,7 @@ namespace Taoxr.Client
     /// </summary>
     public sealed partial class ConversationSession : IDisposable
     {
+        private static readonly TimeSpan Politeness = TimeSpan.FromSeconds(0.3);
         private readonly Outbox _outbox;
         private readonly Inbox _inbox = new Inbox();
         private readonly SessionLoop _loop;
@@ -176,17 +178,21 @@ namespace Taoxr.Client
         }
 
         /// <summary>Ends the conversation and waits for that, at most about 0.3 s; Ended is not raised any more.</summary>
-        public void Dispose()
-        {
-            End();
-            Stop(TimeSpan.FromSeconds(0.3));
-        }
+        public void Dispose() => Stop(new[] { this });
 
-        internal void Stop(TimeSpan patience)
+        // All of them at once, so that many take no longer than one.
+        internal static void Stop(IReadOnlyList<ConversationSession> sessions)
         {
-            State = SessionState.Ended;
-            _inbox.Close();
-            _loop.Stop(patience);
+            var watch = Stopwatch.StartNew();
+            foreach (var session in sessions)
+            {
+                session.End();
+                session.State = SessionState.Ended;
+                session._inbox.Close();
+            }
+            foreach (var session in sessions)
+                if (!session._loop.Join(Politeness - watch.Elapsed)) session._loop.BreakOff();
+            foreach (var session in sessions) session._loop.Join(2 * Politeness - watch.Elapsed);
         }
 
         // Refused rather than dropped: whoever asks so much while nobody listens has to know.

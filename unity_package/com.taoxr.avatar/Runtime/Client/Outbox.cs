@@ -50,6 +50,7 @@ namespace Taoxr.Client
         private struct LookNow
         {
             public bool Waits;
+            public bool WasSet;
             public bool AtPoint;
             public float X;
             public float Y;
@@ -147,7 +148,7 @@ namespace Taoxr.Client
         {
             lock (_gate)
             {
-                _lookAt = new LookNow { Waits = true, AtPoint = atPoint, X = x, Y = y, Z = z };
+                _lookAt = new LookNow { Waits = true, WasSet = true, AtPoint = atPoint, X = x, Y = y, Z = z };
                 Monitor.PulseAll(_gate);
             }
         }
@@ -181,6 +182,7 @@ namespace Taoxr.Client
             lock (_gate)
             {
                 if (!first) DropWhatIsOver();
+                _lookAt.Waits = _lookAt.WasSet;
                 if (_muted) TryAdd(new ConverseRequest { Mute = new Mute { Muted = true } });
                 return ++_stream;
             }

@@ -1,7 +1,5 @@
 #nullable enable
 using System;
-using System.Threading;
-using System.Threading.Tasks;
 using Taoxr.Transport;
 
 namespace Taoxr.Client
@@ -39,21 +37,6 @@ namespace Taoxr.Client
             if (delay == null) return null;
             var seconds = Math.Min(Math.Max(delay.Seconds + delay.Nanos * 1e-9, 0), 60);
             return TimeSpan.FromSeconds(seconds);
-        }
-
-        /// <summary>Waits.</summary>
-        /// <returns>Whether it was cancelled.</returns>
-        public static async Task<bool> WaitAsync(TimeSpan time, CancellationToken cancel)
-        {
-            try
-            {
-                await Task.Delay(time, cancel).ConfigureAwait(false);
-                return false;
-            }
-            catch (OperationCanceledException)
-            {
-                return true;
-            }
         }
     }
 }

@@ -44,13 +44,12 @@ namespace Taoxr.Client
             _stop.CancelAfter(MostPoliteness);
         }
 
-        /// <summary>Waits for the threads to end, and breaks them off when that takes too long.</summary>
-        public void Stop(TimeSpan patience)
-        {
-            if (_thread.Join(patience)) return;
-            _stop.Cancel();
-            _thread.Join(patience);
-        }
+        /// <summary>Waits for the thread to end.</summary>
+        /// <returns>Whether it has.</returns>
+        public bool Join(TimeSpan patience) => _thread.Join(patience > TimeSpan.Zero ? patience : TimeSpan.Zero);
+
+        /// <summary>Ends the stream that runs, whatever is still to be said.</summary>
+        public void BreakOff() => _stop.Cancel();
 
         private void Run()
         {

@@ -26,7 +26,6 @@ namespace Taoxr.Client
     /// <summary>A client of one taoxr server. Poll it once per frame; dispose it when the scene, the game or the domain ends.</summary>
     public sealed class TaoxrClient : IDisposable
     {
-        private static readonly TimeSpan Farewell = TimeSpan.FromSeconds(0.3);
         private readonly ClientOptions _options;
         private readonly Connector _connector;
         private readonly List<ConversationSession> _sessions = new List<ConversationSession>();
@@ -47,13 +46,14 @@ namespace Taoxr.Client
 
         /// <summary>
         /// Connects, and keeps the connection from then on: what is lost is tried again, with growing waits. Every call and
-        /// conversation does this by itself; this one says at once what is wrong. After Refused it tries again.
+        /// conversation does this by itself; this one says at once what is wrong. In Waiting and Refused it tries now: call it
+        /// when the application comes back from a pause.
         /// </summary>
         /// <returns>What the server says of itself, when the first attempt has succeeded.</returns>
         /// <exception cref="RpcException">Why it has not; attempts go on, unless the server refused us.</exception>
         public Task<GetServerInfoResponse> ConnectAsync() => _connector.ConnectAsync();
 
-        /// <summary>Whether the server takes conversations. It answers without a token.</summary>
+        /// <summary>Whether the server takes conversations.</summary>
         /// <exception cref="RpcException">The server could not be asked within ClientOptions.CallTimeout.</exception>
         public async Task<bool> IsServingAsync(CancellationToken cancel = default)
         {
@@ -107,8 +107,7 @@ namespace Taoxr.Client
         {
             if (_disposed) return;
             _disposed = true;
-            foreach (var session in _sessions) session.End();
-            foreach (var session in _sessions) session.Stop(Farewell);
+            ConversationSession.Stop(_sessions);
             _sessions.Clear();
             _connector.Dispose();
         }

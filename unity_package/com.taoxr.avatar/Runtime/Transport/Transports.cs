@@ -14,9 +14,6 @@ namespace Taoxr.Transport
     /// </summary>
     public static class Transports
     {
-        /// <summary>Whether servers with TLS can be reached from here.</summary>
-        public static bool HasTls => Yaha.IsInstalled || RuntimeHasHttp2;
-
         // Mono and IL2CPP call themselves "Mono". Asking the handler would mean to fail with it first.
         private static bool RuntimeHasHttp2 =>
             RuntimeInformation.FrameworkDescription.StartsWith(".NET", StringComparison.Ordinal)

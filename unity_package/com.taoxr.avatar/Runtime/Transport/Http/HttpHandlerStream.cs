@@ -15,7 +15,8 @@ namespace Taoxr.Transport
     {
         private static readonly Version Http2 = new Version(2, 0);
         private readonly RequestBody _body = new RequestBody();
-        private readonly CancellationTokenSource _cancel;
+        private readonly CancellationTokenSource _cancel = new CancellationTokenSource();
+        private readonly CancellationTokenRegistration _end;
         private readonly Task<HttpResponseMessage> _response;
         private readonly byte[] _piece = new byte[16384];
         private List<Header>? _headers;
@@ -25,8 +26,6 @@ namespace Taoxr.Transport
 
         public HttpHandlerStream(HttpMessageInvoker invoker, string server, IReadOnlyList<Header> headers, CancellationToken end)
         {
-            _cancel = CancellationTokenSource.CreateLinkedTokenSource(end);
-            _cancel.Token.Register(() => _body.Fail(_failure ?? HttpHandlerTransport.ClosedHere()));
             var request = new HttpRequestMessage(HttpMethod.Post, server) { Version = Http2, Content = _body };
             foreach (var header in headers)
             {
@@ -36,6 +35,7 @@ namespace Taoxr.Transport
             }
             // Not on the caller's thread, which may be the one that draws; handlers look names up before they first wait.
             _response = Task.Run(() => invoker.SendAsync(request, _cancel.Token));
+            _end = end.Register(() => Cancel(HttpHandlerTransport.ClosedHere()));
         }
 
         public IReadOnlyList<Header> Trailers { get; private set; } = Array.Empty<Header>();
@@ -91,6 +91,7 @@ namespace Taoxr.Transport
         {
             if (_ended) return;
             _failure ??= error;
+            _body.Fail(_failure);
             End();
             _cancel.Cancel();
             _response.ContinueWith(Drop, TaskContinuationOptions.ExecuteSynchronously);
@@ -106,6 +107,7 @@ namespace Taoxr.Transport
         {
             _ended = true;
             _body.End();
+            _end.Dispose();
         }
 
         private Exception Failed(Exception error)
