@@ -80,14 +80,27 @@ namespace Taoxr.Samples
         // A flat ellipse that lies on the face.
         private static void AddEllipse(Parts parts, Part part, Vector2 centre, Vector2 radii, float above, Color color)
         {
-            const int Edge = 32;
+            // Rings, so that it bends with the face rather than cut through it.
+            const int Edge = 32, Steps = 5;
             parts.Begin(part, color);
             parts.Add(OnFace(centre.x, centre.y, above));
+            for (var step = 1; step <= Steps; step++)
+                for (var i = 0; i < Edge; i++)
+                {
+                    var angle = 2 * Mathf.PI * i / Edge;
+                    var reach = (float)step / Steps;
+                    parts.Add(OnFace(centre.x + reach * radii.x * Mathf.Cos(angle), centre.y + reach * radii.y * Mathf.Sin(angle), above));
+                }
             for (var i = 0; i < Edge; i++)
             {
-                var angle = 2 * Mathf.PI * i / Edge;
-                parts.Add(OnFace(centre.x + radii.x * Mathf.Cos(angle), centre.y + radii.y * Mathf.Sin(angle), above));
-                parts.Triangle(0, 1 + i, 1 + (i + 1) % Edge);
+                var next = (i + 1) % Edge;
+                parts.Triangle(0, 1 + i, 1 + next);
+                for (var step = 0; step < Steps - 1; step++)
+                {
+                    var (inner, outer) = (1 + step * Edge, 1 + (step + 1) * Edge);
+                    parts.Triangle(inner + i, outer + i, inner + next);
+                    parts.Triangle(inner + next, outer + i, outer + next);
+                }
             }
         }
 
@@ -111,15 +124,16 @@ namespace Taoxr.Samples
             var low = Mathf.InverseLerp(-0.0468f, -0.0472f, at.y);
             var mouth = lips ? 1 : part == Part.Skin && at.z > 0 ? Bump(at.x, 0.03f) * Bump(at.y + 0.047f, 0.02f) : 0;
             var corner = Mathf.Clamp01(Mathf.Abs(at.x) / 0.02f);
+            var open = 1 - 0.6f * corner * corner * corner;
             var chin = part == Part.Skin && at.z > -0.02f ? Mathf.InverseLerp(-0.045f, -0.075f, at.y) : lips ? low : 0;
             var pair = at.x < 0 ? "Left" : "Right";
             switch (shape)
             {
-                case "jawOpen": return Down(0.028f * (part == Part.Mouth ? low : chin) * (lips ? 1 - 0.55f * corner : 1));
+                case "jawOpen": return Down(0.028f * (part == Part.Mouth ? low : chin) * (lips ? open : 1));
                 case "jawForward": return new Vector3(0, 0, 0.006f * chin);
                 case "jawLeft": return new Vector3(-0.008f * Mathf.Max(chin, lips ? 0.6f : 0), 0, 0);
                 case "jawRight": return new Vector3(0.008f * Mathf.Max(chin, lips ? 0.6f : 0), 0, 0);
-                case "mouthClose": return Down(lips ? -0.028f * low * (1 - 0.55f * corner) : 0);
+                case "mouthClose": return Down(lips ? -0.028f * low * open : 0);
                 case "mouthFunnel": return new Vector3(lips ? -0.35f * at.x : 0, part == Part.Mouth ? (low > 0.5f ? -0.004f : 0.004f) : 0, 0.005f * mouth);
                 case "mouthPucker": return new Vector3(lips ? -0.5f * at.x : 0, 0, 0.008f * mouth);
                 case "mouthLeft": return new Vector3(-0.01f * mouth, 0, 0);
@@ -142,7 +156,7 @@ namespace Taoxr.Samples
                 case "mouthLowerDownRight": return Down(0.009f * side * mouth * low);
                 case "mouthUpperUpLeft":
                 case "mouthUpperUpRight": return Down(-0.008f * side * mouth * (1 - low));
-                case "tongueOut": return part == Part.Tongue ? new Vector3(0, -0.012f * low, 0.012f) : Vector3.zero;
+                case "tongueOut": return part == Part.Tongue ? new Vector3(0, -0.014f * low, 0.006f) : Vector3.zero;
                 case "browInnerUp": return part == Part.Brow ? Down(-0.009f * Mathf.InverseLerp(0.045f, 0.018f, Mathf.Abs(at.x))) : Vector3.zero;
                 case "browOuterUpLeft":
                 case "browOuterUpRight": return part == Part.Brow ? Down(-0.008f * side * Mathf.InverseLerp(0.02f, 0.045f, Mathf.Abs(at.x))) : Vector3.zero;
@@ -193,13 +207,13 @@ namespace Taoxr.Samples
                 _partOf.Add(_parts.Count - 1);
             }
 
-            // Clockwise from outside, as Unity wants it; a, b, c are given the other way round.
+            // Clockwise from outside, as Unity wants it.
             public void Triangle(int a, int b, int c)
             {
                 var now = _parts[_parts.Count - 1];
                 now.Triangles.Add(now.First + a);
-                now.Triangles.Add(now.First + (now.Part == Part.Skin ? b : c));
-                now.Triangles.Add(now.First + (now.Part == Part.Skin ? c : b));
+                now.Triangles.Add(now.First + b);
+                now.Triangles.Add(now.First + c);
             }
 
             public Mesh ToMesh()
@@ -217,7 +231,11 @@ namespace Taoxr.Samples
                 for (var i = 0; i < deltas.Length; i++)
                 {
                     var part = _parts[_partOf[i]];
-                    deltas[i] = Move(shape, part.Part, _places[i], part.Centre);
+                    var at = _places[i];
+                    var moved = Move(shape, part.Part, at, part.Centre);
+                    // Eyes and brows stay on the face; the lips go with the jaw, which is longer then.
+                    if (part.Part >= Part.Eye) moved.z += OnFace(at.x + moved.x, at.y + moved.y, 0).z - OnFace(at.x, at.y, 0).z;
+                    deltas[i] = moved;
                 }
                 return deltas;
             }
