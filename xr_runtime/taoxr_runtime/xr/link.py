@@ -139,8 +139,11 @@ class Link:
         self._made.close()
 
     def hands(self, frame: Frame) -> Hands | None:
-        """What the user's hands do in a frame; None while the session has not got the focus."""
-        return self._inputs.read(frame)
+        """What the user's hands do in a frame; None while that is not meant for us.
+
+        It is not without the focus, and never over another app: runtimes may give both the focus.
+        """
+        return None if self.runtime.surroundings.overlay else self._inputs.read(frame)
 
     def pulse(self, side: int) -> None:
         """Let a hand feel a short pulse; 0 is the left one, 1 the right one."""
