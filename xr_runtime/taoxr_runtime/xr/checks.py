@@ -6,10 +6,11 @@ from typing import Any, Final
 from taoxr.doctor import Entry, fail, ok, parts, warn
 from taoxr.errors import UnavailableError
 from taoxr_runtime.xr import api
+from taoxr_runtime.xr.runtime import HAND_INTERACTION, REFRESH_RATE
 
 _OPENGL: Final = "XR_KHR_opengl_enable"
 # What taoxr uses where it is there.
-_NOTABLE: Final = ("XR_MNDX_egl_enable", "XR_EXT_local_floor")
+_NOTABLE: Final = ("XR_MNDX_egl_enable", "XR_EXT_local_floor", HAND_INTERACTION, REFRESH_RATE)
 _RUNTIME: Final = "OpenXR runtime"
 
 

@@ -58,6 +58,8 @@ class Resolution:
         """
         self._recent.append(work_ms)
         self._since_up += 1
+        if self._since_up == 2 * _FIRST_PATIENCE:
+            self._patience = _FIRST_PATIENCE  # the step up has proved right
         self._holding = max(self._holding - 1, 0)
         if len(self._recent) < _RECENT or len(self._levels) == 1:
             return False
