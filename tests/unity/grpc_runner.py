@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from pathlib import Path
@@ -11,15 +12,26 @@ from csharp import Runtime, command
 
 
 class GrpcRunner:
-    """``harness/GrpcRunner.cs`` on one of the runtimes; a context manager."""
+    """``harness/GrpcRunner.cs`` on one of the runtimes; a context manager.
 
-    def __init__(self, runtime: Runtime, program: Path) -> None:
+    Args:
+        runtime: What runs it.
+        program: The program.
+        ca: PEM file of the authority that servers are trusted by; turns TLS on.
+    """
+
+    def __init__(self, runtime: Runtime, program: Path, ca: Path | None = None) -> None:
         self._command = command(runtime, program)
+        self._environment = os.environ | ({} if ca is None else {"TAOXR_TEST_CA": str(ca)})
         self._lock = threading.Lock()
 
     def __enter__(self) -> GrpcRunner:
         self.process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            env=self._environment,
         )
         return self
 

@@ -11,6 +11,7 @@ import numpy as np
 import psutil
 import pytest
 import trustme
+from certificates import certificate
 from client_runner import ClientRunner
 from hostile_server import (
     DATA,
@@ -249,12 +250,14 @@ def test_nobody_there(make_client: MakeClient, voice: Path) -> None:
             client.tell("converse")
             client.tell("dispose")  # while everything waits
             assert int(client.until("disposed")[1]) < 1000
-    with make_client(port, call_s=0.5, retry_s=0.1) as client:
+    with make_client(port, call_s=0.5, first_s=0.04, longest_s=0.1) as client:
         client.tell("connect")
         assert "cannot connect" in client.until("reply", "connect", "Unavailable")[3]
-        client.until("connection", "Waiting", "Unavailable")
-        client.until("connection", "Connecting")
-        client.until("connection", "Waiting", "Unavailable")
+        for _ in range(3):
+            client.until("connection", "Waiting", "Unavailable")
+        waits = [float(e[4]) for e in client.all("connection") if e[1] == "Waiting"]
+        for wait, longest in zip(waits, (0.04, 0.08, 0.1, 0.1), strict=True):
+            assert longest / 2 <= wait <= longest
         client.tell("info")
         assert "cannot connect" in client.until("reply", "info", "Unavailable")[3]
         # Of sound that nobody takes the newest 5 s wait; of anything else too much is an error.
@@ -274,8 +277,8 @@ def test_nobody_there(make_client: MakeClient, voice: Path) -> None:
             client.until("reply", "connect", "Unavailable")
     with make_client("192.0.2.1:50061") as client:
         client.tell("connect")
-        assert "TLS is needed" in client.until("reply", "connect", "PermissionDenied")[3]
         client.until("connection", "Refused")
+        assert "TLS is needed" in client.until("reply", "connect", "PermissionDenied")[3]
 
 
 def test_a_server_that_falls_silent_is_lost(make_client: MakeClient) -> None:
@@ -291,13 +294,8 @@ def test_a_server_that_falls_silent_is_lost(make_client: MakeClient) -> None:
 async def test_tls(
     make_client: MakeClient, fake_bridge: MakeBridge, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    authority, stranger = trustme.CA(), trustme.CA()
-    issued = authority.issue_cert("localhost", "127.0.0.1")
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    cert.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
-    issued.private_key_pem.write_to_path(key)
-    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    stranger.cert_pem.write_to_path(tmp_path / "stranger.pem")
+    settings = certificate(tmp_path)
+    trustme.CA().cert_pem.write_to_path(tmp_path / "stranger.pem")
 
     def knock(target: str) -> None:
         port = target.rsplit(":", 1)[1]
@@ -309,10 +307,10 @@ async def test_tls(
             _ask_twice(client)
         with make_client(f"https://localhost:{port}", ca=tmp_path / "stranger.pem") as client:
             client.tell("connect")
-            assert "not trusted" in client.until("reply", "connect", "PermissionDenied")[3]
             client.until("connection", "Refused")
+            assert "not trusted" in client.until("reply", "connect", "PermissionDenied")[3]
 
-    async with fake_bridge(tls_cert=cert, tls_key=key) as (_, fakes):
+    async with fake_bridge(**settings) as (_, fakes):
         await asyncio.to_thread(knock, fakes.bridge)
 
 

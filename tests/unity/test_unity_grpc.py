@@ -1,11 +1,16 @@
-"""The Unity package's own HTTP/2 and gRPC, on Mono and .NET, against a real bridge on fake workers."""
+"""The Unity package's gRPC on its own HTTP/2 (Mono, .NET) and on the runtime's, with TLS (.NET).
+
+Against a real bridge on fake workers.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from certificates import certificate
 from csharp import RUNTIMES, Runtime
 from grpc_runner import GrpcRunner
 
@@ -17,18 +22,34 @@ AVATAR = Path(taoxr_runtime.__file__).parent / "assets" / "default.nnr"
 MakeBridge = Callable[..., Any]
 
 
-@pytest.fixture(scope="module", params=RUNTIMES)
-def runner(request: pytest.FixtureRequest, programs: Path) -> Iterator[GrpcRunner]:
-    runtime: Runtime = request.param
-    with GrpcRunner(runtime, programs / runtime / "grpc_runner.dll") as made:
-        yield made
+@dataclass(frozen=True)
+class Link:
+    """A program that makes calls, and the settings of a bridge that it can reach."""
+
+    runner: GrpcRunner
+    settings: dict[str, Path]
 
 
-async def test_calls_to_a_bridge(runner: GrpcRunner, fake_bridge: MakeBridge) -> None:
-    async with fake_bridge() as (_, fakes):
+@pytest.fixture(scope="module", params=[*RUNTIMES, "tls"])
+def link(
+    request: pytest.FixtureRequest, programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Link]:
+    settings: dict[str, Path] = {}
+    ca: Path | None = None
+    runtime: Runtime = "dotnet" if request.param == "tls" else request.param
+    if request.param == "tls":
+        folder = tmp_path_factory.mktemp("pem")
+        ca = folder / "ca.pem"
+        settings = certificate(folder)
+    with GrpcRunner(runtime, programs / runtime / "grpc_runner.dll", ca) as runner:
+        yield Link(runner, settings)
+
+
+async def test_calls_to_a_bridge(link: Link, fake_bridge: MakeBridge) -> None:
+    async with fake_bridge(**link.settings) as (_, fakes):
 
         async def call(what: str, *more: str) -> list[str]:
-            return await asyncio.to_thread(runner.call, what, fakes.bridge, *more)
+            return await asyncio.to_thread(link.runner.call, what, fakes.bridge, *more)
 
         status, _, roles = await call("info")
         assert (status, set(roles.split(","))) == ("OK", {"ear", "llm", "tts", "a2bs", "motion"})
@@ -51,10 +72,10 @@ async def test_calls_to_a_bridge(runner: GrpcRunner, fake_bridge: MakeBridge) ->
         assert int(frames) > 0
 
 
-async def test_a_conversation(runner: GrpcRunner, fake_bridge: MakeBridge) -> None:
-    async with fake_bridge() as (_, fakes):
+async def test_a_conversation(link: Link, fake_bridge: MakeBridge) -> None:
+    async with fake_bridge(**link.settings) as (_, fakes):
         status, chunks, pcm, frames, text, inside = await asyncio.to_thread(
-            runner.call, "converse", fakes.bridge, "one", "zwei ˈæ"
+            link.runner.call, "converse", fakes.bridge, "one", "zwei ˈæ"
         )
         assert status == "OK"
         assert "one" in text
@@ -65,18 +86,18 @@ async def test_a_conversation(runner: GrpcRunner, fake_bridge: MakeBridge) -> No
         assert inside == "True"
 
 
-async def test_how_calls_end_early(runner: GrpcRunner, fake_bridge: MakeBridge) -> None:
-    async with fake_bridge(token="the right token, quite long") as (_, fakes):
+async def test_how_calls_end_early(link: Link, fake_bridge: MakeBridge) -> None:
+    async with fake_bridge(token="the right token, quite long", **link.settings) as (_, fakes):
 
         async def call(what: str, *more: str, timeout_s: float = 60) -> list[str]:
-            return await asyncio.to_thread(runner.call, what, fakes.bridge, *more, timeout_s=timeout_s)
+            return await asyncio.to_thread(link.runner.call, what, fakes.bridge, *more, timeout_s=timeout_s)
 
         for token in ("", "wrong"):
             status, text, reason, *_ = await call("info", token)
             assert (status, reason) == ("Unauthenticated", "ACCESS")
             assert "Bearer TOKEN" in text
         assert (await call("info", "the right token, quite long"))[0] == "OK"
-    async with fake_bridge() as (_, fakes):
+    async with fake_bridge(**link.settings) as (_, fakes):
         assert (await call("cancel"))[0] == "Cancelled"
         assert (await call("dispose"))[0] == "Unavailable"
         fakes.llm.hold.clear()
@@ -84,6 +105,6 @@ async def test_how_calls_end_early(runner: GrpcRunner, fake_bridge: MakeBridge) 
         assert status == "DeadlineExceeded", text
         await fakes.llm.was_cancelled.wait()  # the bridge has heard of it
         target = fakes.bridge
-    status, text = await asyncio.to_thread(runner.call, "info", target)
-    assert status == "NoConnection"
-    assert target in text
+    status, text, *_ = await asyncio.to_thread(link.runner.call, "info", target)
+    assert status == ("Unavailable" if link.settings else "NoConnection")
+    assert ("the server cannot be reached" if link.settings else target) in text

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import soundfile  # pyright: ignore[reportMissingTypeStubs]
 import soxr  # pyright: ignore[reportMissingTypeStubs]
+from certificates import certificate
 from client_runner import ClientRunner
 
 from taoxr.client import connect, wav
@@ -88,16 +89,9 @@ def test_a_killed_server_of_ones_own(
     arguments: list[str] = []
     options: dict[str, object] = {"retry_s": 0.2}
     if tls:
-        import trustme
-
-        authority = trustme.CA()
-        issued = authority.issue_cert("localhost", "127.0.0.1")
-        cert, key, ca = (tmp_path / f"{name}.pem" for name in ("cert", "key", "ca"))
-        cert.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
-        issued.private_key_pem.write_to_path(key)
-        authority.cert_pem.write_to_path(ca)
-        arguments += ["--tls-cert", str(cert), "--tls-key", str(key)]
-        options["ca"] = ca
+        for name, path in certificate(tmp_path).items():
+            arguments += [f"--{name.replace('_', '-')}", str(path)]
+        options["ca"] = tmp_path / "ca.pem"
     bridge = start_bridge(tmp_path, *arguments)
     try:
         target = bridge.wait_ready()

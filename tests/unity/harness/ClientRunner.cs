@@ -1,7 +1,7 @@
 // A client that does what it is told on standard input, line by line, and says on standard output what happens. It polls
 // as a game would, and plays the avatar's voice on a clock.
 //
-//   client_runner HOST:PORT [name=value]...     token, ca (a PEM file), insecure, call_s, connect_s, retry_s
+//   client_runner HOST:PORT [name=value]...     see Main
 //
 // Words of a line are between tabs. The commands are the cases of Do; the events are the calls of Say.
 using System;
@@ -24,6 +24,7 @@ public sealed class ClientRunner
         new StreamWriter(Console.OpenStandardOutput(), new UTF8Encoding(false)) { AutoFlush = true };
 
     private readonly ConcurrentQueue<string> _commands = new ConcurrentQueue<string>();
+    private readonly ConcurrentQueue<object[]> _replies = new ConcurrentQueue<object[]>();
     private readonly TaoxrClient _client;
     private ConversationSession _session;
     private bool _polls = true;
@@ -36,7 +37,7 @@ public sealed class ClientRunner
     private ClientRunner(ClientOptions options)
     {
         _client = new TaoxrClient(options);
-        _client.StateChanged += change => Say("connection", change.State, change.Error?.Code, change.Error?.Detail);
+        _client.StateChanged += change => Say("connection", change.State, change.Error?.Code, change.Error?.Detail, change.RetryIn.TotalSeconds);
     }
 
     public static void Main(string[] arguments)
@@ -53,6 +54,8 @@ public sealed class ClientRunner
                 case "call_s": options.CallTimeout = Seconds(value); break;
                 case "connect_s": options.ConnectTimeout = Seconds(value); break;
                 case "start_s": options.StartTimeout = Seconds(value); break;
+                case "first_s": options.FirstRetry = Seconds(value); break;
+                case "longest_s": options.LongestRetry = Seconds(value); break;
                 case "retry_s": options.FirstRetry = options.LongestRetry = Seconds(value); break;
                 default: throw new ArgumentException(argument);
             }
@@ -78,7 +81,10 @@ public sealed class ClientRunner
             var now = _clock.Elapsed;
             Play((now - before).TotalMilliseconds * 1000);
             before = now;
+            // What a call found comes after the steps of the connection that led to it.
+            var replies = _replies.Count;
             if (_polls) _client.Poll();
+            for (; replies > 0 && _replies.TryDequeue(out var reply); replies--) Say(reply);
         }
     }
 
@@ -219,15 +225,15 @@ public sealed class ClientRunner
         Say(what, watch.ElapsedMilliseconds);
     }
 
-    private static async void Reply(string what, Func<Task<string>> call)
+    private async void Reply(string what, Func<Task<string>> call)
     {
         try
         {
-            Say("reply", what, "OK", await call());
+            _replies.Enqueue(new object[] { "reply", what, "OK", await call() });
         }
         catch (RpcException error)
         {
-            Say("reply", what, error.Code, error.Detail);
+            _replies.Enqueue(new object[] { "reply", what, error.Code, error.Detail });
         }
     }
 

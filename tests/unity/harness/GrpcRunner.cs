@@ -51,8 +51,7 @@ public static class GrpcRunner
         var timeout = TimeSpan.FromSeconds(double.Parse(words[3], CultureInfo.InvariantCulture));
         var host = words[1];
         var port = int.Parse(words[2], CultureInfo.InvariantCulture);
-        var keepAlive = words[0] == "silence" ? TimeSpan.FromSeconds(double.Parse(words[4], CultureInfo.InvariantCulture)) : (TimeSpan?)null;
-        using var connection = await Http2Connection.ConnectAsync(host, port, timeout, default, keepAlive);
+        using var connection = await Connect(words[0], host, port, timeout, words.Skip(4).FirstOrDefault());
         using var channel = new GrpcChannel(connection);
         var more = words.Skip(4).ToArray();
         switch (words[0])
@@ -84,6 +83,15 @@ public static class GrpcRunner
             default:
                 throw new ArgumentException("no such thing to do: " + words[0]);
         }
+    }
+
+    // With TLS where the environment names the file of an authority.
+    private static async Task<IHttp2Transport> Connect(string what, string host, int port, TimeSpan timeout, string more)
+    {
+        if (Environment.GetEnvironmentVariable("TAOXR_TEST_CA") is string path)
+            return await Transports.ConnectAsync(new ServerAddress("localhost", port, true, false, File.ReadAllText(path)), timeout);
+        var keepAlive = what == "silence" ? TimeSpan.FromSeconds(double.Parse(more, CultureInfo.InvariantCulture)) : (TimeSpan?)null;
+        return await Http2Connection.ConnectAsync(host, port, timeout, default, keepAlive);
     }
 
     private static CallOptions Options(TimeSpan timeout, string token = null)

@@ -4,8 +4,10 @@
 //   soak HOST:PORT FRAMES
 //
 // One line: frames counted, bytes that the updates after the first turn allocated, the most that one of them did, the most
-// messages that waited, poses of face and body, seconds of voice, turns.
+// messages that waited, poses of face and body, seconds of voice, turns,
+// nanoseconds of an update on average.
 using System;
+using System.Diagnostics;
 using System.Globalization;
 using System.Threading;
 using Taoxr.Client;
@@ -62,6 +64,7 @@ public sealed class Soak
         long allocated = 0, most = 0;
         var waiting = 0;
         var counted = 0;
+        long spent = 0, updates = 0;
         while (counted < frames && !_ended)
         {
             if (_asked == _turns && _session.State == SessionState.Running)
@@ -70,8 +73,10 @@ public sealed class Soak
                 _asked++;
             }
             waiting = Math.Max(waiting, _session.WaitingMessages);
+            var start = Stopwatch.GetTimestamp();
             var before = GC.GetAllocatedBytesForCurrentThread();
             Update();
+            spent += Stopwatch.GetTimestamp() - start;
             var cost = GC.GetAllocatedBytesForCurrentThread() - before;
             if (_turns > 0)
             {
@@ -79,10 +84,11 @@ public sealed class Soak
                 allocated += cost;
                 most = Math.Max(most, cost);
             }
+            updates++;
             Thread.Sleep(1);
         }
         _client.Dispose();
-        Console.WriteLine(string.Join("\t", counted, allocated, most, waiting, _faces, _bodies, _voiceBytes / 2 / 22050, _turns));
+        Console.WriteLine(string.Join("\t", counted, allocated, most, waiting, _faces, _bodies, _voiceBytes / 2 / 22050, _turns, spent * 1_000_000_000 / Stopwatch.Frequency / updates));
     }
 
     private void Update()

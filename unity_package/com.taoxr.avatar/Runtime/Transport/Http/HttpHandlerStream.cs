@@ -117,14 +117,15 @@ namespace Taoxr.Transport
             return failure;
         }
 
-        private static TransportException Explained(Exception error)
+        private TransportException Explained(Exception error)
         {
             var cause = error;
             while (cause.InnerException != null) cause = cause.InnerException;
             var security = cause is System.Security.Authentication.AuthenticationException;
-            return new TransportException(
-                security ? "the server's certificate is not trusted: " + cause.Message : "the connection was lost: " + cause.Message,
-                security ? Http2Error.InadequateSecurity : Http2Error.NoError, cause: error);
+            var what = security ? "the server's certificate is not trusted: "
+                : _headers == null ? "the server cannot be reached: "
+                : "the connection was lost: ";
+            return new TransportException(what + cause.Message, security ? Http2Error.InadequateSecurity : Http2Error.NoError, cause: error);
         }
 
         private static bool IsOfTheNetwork(Exception error) =>
