@@ -70,14 +70,14 @@ async def test_work_that_has_not_begun_is_dropped() -> None:
     thread = ModelThread()
     go_on = threading.Event()
     ran: list[str] = []
-    first = asyncio.create_task(thread.run(go_on.wait, 10))
+    first = asyncio.create_task(thread.run(go_on.wait, 60))
     second = asyncio.create_task(thread.run(ran.append, "second"))
     await asyncio.sleep(0)
     second.cancel()
-    go_on.set()
-    assert await first
     with pytest.raises(asyncio.CancelledError):
         await second
+    go_on.set()
+    assert await first
     await thread.run(ran.append, "third")
     assert ran == ["third"]
 
