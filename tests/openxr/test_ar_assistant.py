@@ -1,7 +1,6 @@
 """The assistant's days: it is called, answers, rests, and speaks up; with a small fake of the companion."""
 
 import json
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -82,7 +81,7 @@ def test_others_may_talk_beside_it() -> None:
     assert day.after(1, CompanionState.LISTENING) == Words(note="Say “hey joe”.")
     assert not day.assistant.listening
     assert day.assistant.activity is Activity.IDLE
-    assert not day.attention.hears("nice weather today", True)
+    assert day.attention.hears("nice weather today", True) is None
     assert day.after(1, CompanionState.THINKING) == Words(note="Say “hey joe”.")
 
 
@@ -165,14 +164,18 @@ def transcript(turn_id: str, text: str, final: bool) -> Transcript:
 
 def test_events_of_words_for_others_are_hidden() -> None:
     """Up to the turn's end; the next turn is looked at anew."""
-    meant: Callable[[str, bool], bool] = lambda text, final: text.startswith("hey")  # noqa: E731
-    overheard = Overheard(meant)
+    overheard = Overheard(lambda text, final: text.removeprefix("hey ") if "hey" in text else None)
     assert overheard.hides(transcript("turn-1", "nice", False))
     assert not overheard.hides(TurnState(0, "turn-1", 0, State.LISTENING, ""))
     assert overheard.hides(transcript("turn-1", "nice weather", True))
     assert overheard.hides(TurnState(0, "turn-1", 0, State.THINKING, ""))
     assert overheard.hides(TurnState(0, "turn-1", 0, State.INTERRUPTED, ""))
     assert not overheard.hides(TurnState(0, "", 0, State.LISTENING, ""))
-    assert not overheard.hides(transcript("turn-2", "hey", True))
-    assert not overheard.hides(TurnState(0, "turn-2", 0, State.THINKING, ""))
+    assert overheard.meant is None
+    assert not overheard.hides(transcript("turn-2", "hey y", False))
+    assert overheard.hides(transcript("turn-2", "hey you", True))
+    assert overheard.meant == "you"  # which is asked in its place
+    assert overheard.hides(TurnState(0, "turn-2", 0, State.THINKING, ""))
+    assert not overheard.hides(transcript("turn-3", "heyday", True))
+    assert not overheard.hides(TurnState(0, "turn-3", 0, State.THINKING, ""))
     assert not Overheard(None).hides(transcript("turn-3", "nice weather", True))

@@ -15,31 +15,36 @@ from taoxr.errors import InvalidInputError
 PATIENCE_S: Final = 20.0
 """After this long without a word the phrase is needed again."""
 _SHORTEST: Final = 4
+_WORD: Final = re.compile(r"[\w'’]+")
 # Of the letters: "Hey Jo" and "Hey Joel" pass, "Hey John" (0.77), "Hey you" and "They know" do not.
 _ALIKE: Final = 0.8
 _FILLERS: Final = 1
 """Words that may come before the phrase, such as "oh"."""
 
 
-def calls(phrase: str, text: str) -> bool:
-    """Whether a transcript begins with a phrase, or with what a recogniser may make of it.
+def after(phrase: str, text: str) -> str | None:
+    """What follows a phrase at the beginning of a transcript.
 
     Args:
         phrase: Such as "hey joe".
         text: What was understood.
 
     Returns:
-        Whether the first words, be they cut in other places, have nearly the same letters (ratio of Ratcliff
-        and Obershelp, "Pattern Matching: The Gestalt Approach", 1988, as in ``difflib``).
+        The rest, without the comma; None when the text does not begin with the phrase or with what a
+        recogniser may make of it: first words, be they cut in other places, of nearly the same letters (ratio
+        of Ratcliff and Obershelp, "Pattern Matching: The Gestalt Approach", 1988, as in ``difflib``).
     """
-    wanted, words = _words(phrase), _words(text)
-    name = "".join(wanted)
+    wanted, words = _letters(phrase), list(_WORD.finditer(text))
+    length = len(_WORD.findall(phrase))
+    best, end = 0.0, 0
     for start in range(_FILLERS + 1):
-        for count in range(max(len(wanted) - 1, 1), len(wanted) + 2):
-            heard = "".join(words[start : start + count])
-            if len(words) >= start + count and SequenceMatcher(None, name, heard).ratio() >= _ALIKE:
-                return True
-    return False
+        for count in range(max(length - 1, 1), length + 2):
+            taken = words[start : start + count]
+            heard = "".join(_letters(word.group()) for word in taken)
+            alike = SequenceMatcher(None, wanted, heard).ratio()
+            if len(taken) == count and alike > best:
+                best, end = alike, taken[-1].end()
+    return text[end:].lstrip(" ,.;:!?…-–—") if best >= _ALIKE else None
 
 
 class Attention:
@@ -57,7 +62,7 @@ class Attention:
     def __init__(
         self, phrase: str, patience_s: float = PATIENCE_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        if phrase and len("".join(_words(phrase))) < _SHORTEST:
+        if phrase and len(_letters(phrase)) < _SHORTEST:
             raise InvalidInputError("--wake", phrase, f"at least {_SHORTEST} letters, such as 'hey joe'")
         self.phrase = phrase
         self._patience_s = patience_s
@@ -81,20 +86,25 @@ class Attention:
         with self._lock:
             self._until = self._clock() + self._patience_s
 
-    def hears(self, text: str, final: bool) -> bool:
-        """Whether words are meant for the avatar; if they are, and final, it is awake from now on.
+    def hears(self, text: str, final: bool) -> str | None:
+        """What of some words is meant for the avatar; if some is, and final, it is awake from now on.
 
         Args:
             text: The transcript so far.
             final: Whether it is complete; a guess may still turn into something else.
+
+        Returns:
+            None: nothing. Else the words without the phrase, which would only confuse a small language model;
+            see ``live.overheard``.
         """
-        meant = not self.phrase or self.awake or calls(self.phrase, text)
-        if meant and final and (text or not self.phrase):
+        rest = after(self.phrase, text) if self.phrase else None
+        if rest is None and self.phrase and not self.awake:
+            return None
+        if final and text:
             self.wake()
-        return meant
+        return text if rest is None else rest
 
 
-def _words(text: str) -> list[str]:
-    """In small letters without accents and punctuation."""
-    letters = unicodedata.normalize("NFKD", text.lower()).replace("'", "")
-    return re.findall(r"\w+", "".join(c for c in letters if not unicodedata.combining(c)))
+def _letters(text: str) -> str:
+    """In small letters without accents, spaces and punctuation."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if c.isalnum())

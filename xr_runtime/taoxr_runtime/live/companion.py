@@ -66,7 +66,7 @@ class Companion:
         hands_free: Whether the bridge hears when the user's turns begin and end; else `talk` says so.
         options: More wishes; audio, mode and history are set here. None wishes for a body.
         addressed: Which of the spoken words are meant for the avatar; None: all are. The others get no
-            answer and no caption.
+            answer and no caption. See ``live.overheard``.
     """
 
     def __init__(

@@ -33,6 +33,8 @@ from taoxr_runtime.live.speech import Speech
 
 _TICK_S: Final = 0.02
 _REPORT_S: Final = 0.1
+# When the avatar has only been called.
+_CALLED: Final = "Yes?"
 # What was said until the key went up is on its way for so long.
 _TAIL_S: Final = 0.08
 
@@ -221,7 +223,7 @@ class Session:
             if not self._overheard.hides(event):
                 self._note(event)
             elif isinstance(event, Transcript):
-                self._forget_words()
+                self._take(self._overheard.meant if event.is_final else None)
             elif isinstance(event, TurnState) and event.state is State.THINKING:
                 await self._conversation.interrupt(0)
         raise UnavailableError("the bridge ended the conversation")
@@ -250,10 +252,12 @@ class Session:
             case _:
                 pass
 
-    def _forget_words(self) -> None:
-        """What the user says is not for the avatar."""
+    def _take(self, meant: str | None) -> None:
+        """The user has said more than is meant for the avatar, which answers only that."""
         self._memory.said("")
         self._report.thinking = False
+        if meant is not None:
+            self._inbox.put(Ask(meant) if meant else Say(_CALLED))
 
     def _on_state(self, event: TurnState) -> None:
         match event.state:
