@@ -37,3 +37,7 @@ def test_tls_goes_through_it(with_yaha: Path, tmp_path: Path) -> None:
             text = client.until("reply", "connect", "Unavailable")[3]
             assert f"stub: {target}" in text
             assert "GetServerInfo True my own roots" in text
+    with ClientRunner("mono", with_yaha, "https://nowhere.invalid") as client:
+        client.tell("connect")
+        text = client.until("reply", "connect", "PermissionDenied")[3]
+        assert text == "there is no TLS on this platform: yaha_native"

@@ -14,7 +14,10 @@ namespace Cysharp.Net.Http
         public TimeSpan? Http2KeepAliveTimeout { get; set; }
         public bool? Http2KeepAliveWhileIdle { get; set; }
 
-        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancel) =>
+        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancel)
+        {
+            if (request.RequestUri.Host == "nowhere.invalid") throw new DllNotFoundException("yaha_native");
             throw new HttpRequestException("stub: " + request.RequestUri + " " + Http2Only + " " + (RootCertificates ?? "none").Trim());
+        }
     }
 }

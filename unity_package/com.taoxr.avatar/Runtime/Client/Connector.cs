@@ -19,6 +19,7 @@ namespace Taoxr.Client
         private readonly object _gate = new object();
         private readonly ClientOptions _options;
         private readonly Backoff _backoff;
+        private readonly Metadata? _metadata;
         private readonly CancellationTokenSource _end = new CancellationTokenSource();
         private readonly Queue<ConnectionChange> _changes = new Queue<ConnectionChange>();
         private TaskCompletionSource<GrpcChannel> _wanted = NewWanted();
@@ -33,6 +34,9 @@ namespace Taoxr.Client
         {
             _options = options;
             _backoff = new Backoff(options.FirstRetry, options.LongestRetry, new Random());
+            if (string.IsNullOrEmpty(options.Token)) return;
+            _metadata = new Metadata();
+            _metadata.Add("authorization", "Bearer " + options.Token);
         }
 
         public ConnectionState State { get; private set; }
@@ -83,14 +87,8 @@ namespace Taoxr.Client
             }
         }
 
-        public CallOptions Options(TimeSpan? timeout = null, CancellationToken cancel = default)
-        {
-            var options = new CallOptions { Timeout = timeout, Cancel = cancel };
-            if (string.IsNullOrEmpty(_options.Token)) return options;
-            options.Metadata = new Metadata();
-            options.Metadata.Add("authorization", "Bearer " + _options.Token);
-            return options;
-        }
+        public CallOptions Options(TimeSpan? timeout = null, CancellationToken cancel = default) =>
+            new CallOptions { Timeout = timeout, Cancel = cancel, Metadata = _metadata };
 
         public async Task<TResponse> CallAsync<TRequest, TResponse>(
             Method<TRequest, TResponse> method, TRequest request, CancellationToken cancel)

@@ -32,6 +32,7 @@ namespace Taoxr.Client
         private bool _disposed;
 
         /// <param name="options">Where the server is.</param>
+        /// <exception cref="ArgumentException">The token holds what no header can.</exception>
         public TaoxrClient(ClientOptions options)
         {
             _options = options;

@@ -121,8 +121,10 @@ namespace Taoxr.Transport
         {
             var cause = error;
             while (cause.InnerException != null) cause = cause.InnerException;
-            var security = cause is System.Security.Authentication.AuthenticationException;
-            var what = security ? "the server's certificate is not trusted: "
+            var missing = IsMissing(error);
+            var security = missing || cause is System.Security.Authentication.AuthenticationException;
+            var what = missing ? "there is no TLS on this platform: "
+                : security ? "the server's certificate is not trusted: "
                 : _headers == null ? "the server cannot be reached: "
                 : "the connection was lost: ";
             return new TransportException(what + cause.Message, security ? Http2Error.InadequateSecurity : Http2Error.NoError, cause: error);
@@ -130,7 +132,11 @@ namespace Taoxr.Transport
 
         private static bool IsOfTheNetwork(Exception error) =>
             error is HttpRequestException || error is IOException || error is OperationCanceledException || error is ObjectDisposedException
-            || error is InvalidOperationException || error is TransportException;
+            || error is InvalidOperationException || error is TransportException || IsMissing(error);
+
+        // A handler that is native has no library for every platform.
+        private static bool IsMissing(Exception error) =>
+            error is TypeLoadException || error is TypeInitializationException || error is BadImageFormatException || error is NotSupportedException;
 
         private static void Put(System.Net.Http.Headers.HttpHeaders from, List<Header> into)
         {

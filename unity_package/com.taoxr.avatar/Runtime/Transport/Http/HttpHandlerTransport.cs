@@ -41,7 +41,14 @@ namespace Taoxr.Transport
         public IHttp2Stream Open(IReadOnlyList<Header> headers)
         {
             if (!IsOpen) throw ClosedHere();
-            return new HttpHandlerStream(_invoker, Scheme + "://" + Authority, headers, _end.Token);
+            try
+            {
+                return new HttpHandlerStream(_invoker, Scheme + "://" + Authority, headers, _end.Token);
+            }
+            catch (UriFormatException error)
+            {
+                throw new TransportException("\"" + Authority + "\" names no server: " + error.Message, cause: error);
+            }
         }
 
         /// <inheritdoc/>
