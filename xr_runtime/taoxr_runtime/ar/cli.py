@@ -97,9 +97,9 @@ def ar(
 
     def on_main_app(visible: bool) -> None:
         tell(
-            "in front of the other app"
+            "another app is there: the avatar stands in front of it"
             if visible
-            else "the other app has ended or is hidden: the avatar stays, and waits for the next"
+            else "no other app is seen: the avatar waits for one, and can be talked with meanwhile"
         )
 
     surroundings = Surroundings(
