@@ -229,7 +229,7 @@ async def test_who_is_let_in(make_client: MakeClient, fake_bridge: MakeBridge) -
             client.until("ended", "Unauthenticated")
             client.tell("serving")  # tries again
             client.until("reply", "serving", "Unauthenticated")
-        with make_client(target, token=token) as client:
+        with make_client(target.replace("127.0.0.1", "localhost"), token=token) as client:
             client.tell("info")
             client.until("reply", "info", "OK")
         with make_client(target, token=token) as client:
@@ -279,6 +279,9 @@ def test_nobody_there(make_client: MakeClient, voice: Path) -> None:
         client.tell("connect")
         client.until("connection", "Refused")
         assert "TLS is needed" in client.until("reply", "connect", "PermissionDenied")[3]
+    with make_client("192.0.2.1:50061", insecure="", connect_s=0.2) as client:
+        client.tell("connect")
+        client.until("reply", "connect", "Unavailable")  # it was tried; nobody has this address
 
 
 def test_a_server_that_falls_silent_is_lost(make_client: MakeClient) -> None:

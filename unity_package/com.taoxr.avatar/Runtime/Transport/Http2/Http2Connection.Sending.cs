@@ -30,8 +30,8 @@ namespace Taoxr.Transport
         {
             lock (Gate)
             {
-                _silentTicks++;
-                if (_failure != null || _silentTicks < 2) return;
+                if (_failure != null) _aliveTimer?.Dispose(); // Closed before the timer was there to be stopped.
+                if (_failure != null || ++_silentTicks < 2) return;
                 if (_silentTicks == 2) WriteFrame(6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
                 if (_silentTicks < 4) return;
             }
