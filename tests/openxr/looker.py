@@ -2,11 +2,11 @@
 
     python looker.py SCENE WIDTHxHEIGHT BINDING FORMAT LAYERS
 
-Reads lines of JSON: {"head": POSE, "grips": [POSE or null, POSE or null], "scale": S, "state": STATE or null,
-"save": FILE}, a pose being [x, y, z, qx, qy, qz, qw]. It takes that for the session's state if one is given,
-waits until the headset is there and those hands that are given hold the avatar there, and saves the frame,
-drawn at that scale, as .npz. Says "ready", "saved", the session's state, and what the user does. Ends with
-its input.
+Reads lines of JSON: {"head": POSE, "grips": [POSE or null, POSE or null], "scale": S, "state": STATE or
+null, "at": SECONDS, "save": FILE}, a pose being [x, y, z, qx, qy, qz, qw]. It takes the state for the
+session's if there is one, and the seconds for the time of the buttons; waits until the headset is there and
+the hands that are given hold the avatar there; and saves the frame, drawn at that scale, as .npz. Says
+"ready", "saved", the session's state, and what the user does. Ends with its input.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def main() -> None:
     threading.Thread(target=read, args=(orders,), daemon=True).start()
     binding = open_binding(binding_name, extensions())
     order: dict | None = {}
-    controls, before, state = Controls(), Wishes(), ""
+    controls, before, state, at = Controls(), Wishes(), "", 0.0
     pictures = Pictures(format, int(layers), size=(width, height))
     with SplatRenderer() as renderer, Link(binding, pictures, 1.6) as link:
         session = link.session
@@ -107,10 +107,11 @@ def main() -> None:
                 if order is None and not leaving:
                     leaving = True
                     session.request_exit()
-            if order and order["state"]:
-                session.state = order["state"]
+            if order:
+                at = order["at"]
+                session.state = order["state"] or session.state
             frame = session.begin()
-            wishes = controls.update(link.hands(frame), time.monotonic())
+            wishes = controls.update(link.hands(frame), at)
             for side, grabbed in enumerate(wishes.grabbed):
                 if grabbed:
                     link.pulse(side)

@@ -96,7 +96,7 @@ class Looker(Output):
 
     def __init__(self, monado: Monado, process: subprocess.Popen[str], folder: Path) -> None:
         super().__init__(process)
-        self._monado, self._folder = monado, folder
+        self._monado, self._folder, self._at_s = monado, folder, 0.0
 
     def look(
         self,
@@ -105,21 +105,25 @@ class Looker(Output):
         grips: tuple[Placed | None, Placed | None] = (None, None),
         scale: float = 1.0,
         pretend: str | None = None,
+        later_s: float = 0.0,
     ) -> dict[str, np.ndarray]:
         """Move the headset and take a frame from there, with the avatar held by hands that are there.
 
-        To pretend is to take this for the session's state from now on.
+        To pretend is to take this for the session's state from now on. For the buttons, only the time passes
+        that is given.
         """
         state = self._monado.remote.state
         state.head, state.eyes = head, settings
         self._monado.remote.send()
         path = self._folder / "shot.npz"
+        self._at_s += later_s
         assert self.process.stdin is not None
         order = {
             "head": packed(head),
             "grips": [None if grip is None else packed(grip) for grip in grips],
             "scale": scale,
             "state": pretend,
+            "at": self._at_s,
             "save": str(path),
         }
         self.process.stdin.write(json.dumps(order) + "\n")
