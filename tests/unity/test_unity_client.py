@@ -284,6 +284,33 @@ def test_nobody_there(make_client: MakeClient, voice: Path) -> None:
         client.until("reply", "connect", "Unavailable")  # it was tried; nobody has this address
 
 
+def test_how_servers_are_named(make_client: MakeClient) -> None:
+    named = {
+        "box": ["box", "50061", "False"],
+        " 10.0.0.7:5 ": ["10.0.0.7", "5", "False"],
+        "https://box.local:443/": ["box.local", "443", "True"],
+        "HTTP://box": ["box", "50061", "False"],
+        "[::1]:7": ["::1", "7", "False"],
+        "[::1]": ["::1", "50061", "False"],
+        "fe80::1": ["fe80::1", "50061", "False"],
+    }
+    with make_client("box") as client:
+        for text, parts in named.items():
+            client.tell("target", text)
+            assert client.until("target")[1:] == parts
+        for text, complaint in {
+            "": "names no host",
+            ":5": "names no host",
+            "ftp://box": "begins with http",
+            "box:0": "from 1 to 65535",
+            "box:port": "from 1 to 65535",
+            "http://box/path": "names no host",
+            "me@box": "names no host",
+        }.items():
+            client.tell("target", text)
+            assert complaint in client.until("target")[1]
+
+
 def test_a_server_that_falls_silent_is_lost(make_client: MakeClient) -> None:
     with HostileServer(b"", SETTLED) as silent, make_client(silent.target, call_s=0.3, retry_s=0.1) as client:
         client.tell("converse")

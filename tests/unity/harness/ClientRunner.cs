@@ -111,6 +111,7 @@ public sealed class ClientRunner
             case "play": _speed = double.Parse(words[1], CultureInfo.InvariantCulture); break;
             case "polls": _polls = words[1] == "1"; break;
             case "stats": Say("stats", _session.WaitingMessages, _session.DroppedAudioUs, _session.State, _client.State, Process.GetCurrentProcess().WorkingSet64); break;
+            case "target": Target(words[1]); break;
             case "flood": Flood(); break;
             case "finish": _session.End(); break;
             case "leave": Timed("left", () => _session.Dispose()); break;
@@ -199,6 +200,19 @@ public sealed class ClientRunner
         var samples = new short[bytes.Length / 2];
         Buffer.BlockCopy(bytes, 0, samples, 0, samples.Length * 2);
         for (var start = 0; start < samples.Length; start += 256) _session.PushAudio(samples, start, Math.Min(256, samples.Length - start));
+    }
+
+    private static void Target(string text)
+    {
+        try
+        {
+            var options = ClientOptions.For(text);
+            Say("target", options.Host, options.Port, options.Tls);
+        }
+        catch (FormatException error)
+        {
+            Say("target", error.Message);
+        }
     }
 
     private void Flood()
