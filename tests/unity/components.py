@@ -10,7 +10,7 @@ from csharp import Assembly, Runtime, built
 
 HERE: Final = Path(__file__).parent
 PACKAGE: Final = HERE.parents[1] / "unity_package/com.taoxr.avatar"
-UNITY: Final = ("UNITY_2021_3_OR_NEWER", "ENABLE_LEGACY_INPUT_MANAGER")
+UNITY: Final[tuple[str, ...]] = ("UNITY_2021_3_OR_NEWER", "ENABLE_LEGACY_INPUT_MANAGER")
 TEST_RUNNERS: Final = {"UnityEngine.TestRunner", "UnityEditor.TestRunner"}
 # What a project may have beside the package; Unity ignores a reference to what is not there.
 OPTIONAL: Final = {"YetAnotherHttpHandler", "Unity.XR.ARFoundation"}
@@ -66,7 +66,7 @@ def assemblies() -> list[Assembly]:
         for name in ready:
             folder, content = left.pop(name)
             uses = _uses(name, content)
-            defines = list(UNITY)
+            defines: list[str] = [*UNITY]
             if content["includePlatforms"] == ["Editor"]:
                 defines.append("UNITY_EDITOR")
             order.append(Assembly(name, _sources(folder), uses, defines=defines))

@@ -4,6 +4,7 @@
 //   "ask TEXT"     asks and waits for the whole answer        "cut TEXT"     asks, and interrupts the answer after 0.3 s
 //   "hear"         speaks noise into the microphone for 1 s    "reload"       scripts are loaded again
 //   "stop"         disables it                                 "quit"         the game ends
+//   "wait"         waits for a line on standard input
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -27,7 +28,7 @@ public sealed class LiveAvatarTest
     private readonly List<(string Turn, long Us, float Jaw, bool Moves)> _shown = new List<(string, long, float, bool)>();
     private readonly Thread _device;
     private readonly int _jaw = Arkit.IndexOf("jawOpen");
-    private volatile bool _plays = true;
+    private volatile bool _plays = true, _warm;
     private double _energy, _energyAfterCut;
     private volatile int _blocksAfterCut = int.MinValue;
     private long _allocated, _deviceAllocated;
@@ -67,6 +68,7 @@ public sealed class LiveAvatarTest
                 case "ask": Ask(words[1]); break;
                 case "cut": Cut(words[1]); break;
                 case "hear": Hear(); break;
+                case "wait": Console.ReadLine(); break;
                 case "reload": Timed("reload", AssemblyReloadEvents.Reload); break;
                 case "stop": Timed("stop", () => _avatar.enabled = false); break;
                 case "quit": Timed("quit", Player.Quit); break;
@@ -107,8 +109,8 @@ public sealed class LiveAvatarTest
         var before = _avatar.Playback.Voice.TurnId;
         Begin(text);
         Until(() => _avatar.Playback.Voice.TurnId != before && _avatar.Playback.Voice.PlayedUs > 300000, "the answer is heard");
-        _blocksAfterCut = 0;
         _avatar.Interrupt();
+        _blocksAfterCut = 0;
         var played = _avatar.Playback.Voice.PlayedUs;
         Until(() => _done, "the turn ended");
         for (var i = 0; i < 30; i++) Step();
@@ -145,6 +147,7 @@ public sealed class LiveAvatarTest
         Player.Frame(1 / 60f);
         if (quiet && _avatar.Session?.WaitingMessages == 0 && _shown.Count > 30)
         {
+            _warm = true;
             _allocated += Allocated() - before;
             _quietFrames++;
         }
@@ -156,8 +159,11 @@ public sealed class LiveAvatarTest
     private double Worst()
     {
         var worst = 0.0;
-        foreach (var shown in _shown.Where(s => s.Moves && s.Us > 150000))
+        var streak = 0;
+        foreach (var shown in _shown)
         {
+            streak = shown.Moves ? streak + 1 : 0;
+            if (streak < 6) continue;
             var at = _frames.FindLastIndex(f => f.Turn == shown.Turn && f.Us <= shown.Us);
             if (at < 0) continue;
             var (a, b) = (_frames[at], _frames[Math.Min(at + 1, _frames.Count - 1)]);
@@ -177,7 +183,11 @@ public sealed class LiveAvatarTest
             while (clock.Elapsed.TotalSeconds * AudioSettings.outputSampleRate < played) Thread.Sleep(1);
             var before = Allocated();
             Player.Audio(block, Channels, scratch);
-            if (_blocks++ > 100) _deviceAllocated += Allocated() - before;
+            if (_warm)
+            {
+                _deviceAllocated += Allocated() - before;
+                _blocks++;
+            }
             double energy = 0;
             foreach (var sample in block) energy += sample * sample;
             _energy += energy;

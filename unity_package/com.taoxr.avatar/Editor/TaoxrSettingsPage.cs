@@ -2,6 +2,7 @@
 using System;
 using Taoxr.Client;
 using UnityEditor;
+using UnityEditor.Build;
 using UnityEngine;
 
 namespace Taoxr.Avatar.Editor
@@ -36,8 +37,8 @@ namespace Taoxr.Avatar.Editor
             EditorGUILayout.Space();
             EditorGUILayout.LabelField("Android and Quest");
             Need("Internet permission", PlayerSettings.Android.forceInternetPermission, () => PlayerSettings.Android.forceInternetPermission = true);
-            Need("IL2CPP", PlayerSettings.GetScriptingBackend(BuildTargetGroup.Android) == ScriptingImplementation.IL2CPP,
-                () => PlayerSettings.SetScriptingBackend(BuildTargetGroup.Android, ScriptingImplementation.IL2CPP));
+            Need("IL2CPP", PlayerSettings.GetScriptingBackend(NamedBuildTarget.Android) == ScriptingImplementation.IL2CPP,
+                () => PlayerSettings.SetScriptingBackend(NamedBuildTarget.Android, ScriptingImplementation.IL2CPP));
             Need("ARM64", (PlayerSettings.Android.targetArchitectures & AndroidArchitecture.ARM64) != 0,
                 () => PlayerSettings.Android.targetArchitectures |= AndroidArchitecture.ARM64);
             EditorGUILayout.Space();

@@ -195,13 +195,6 @@ namespace UnityEditor
         public static void Added(Component component) => componentWasAdded?.Invoke(component);
     }
 
-    public enum BuildTargetGroup
-    {
-        Standalone = 1,
-        iOS = 4,
-        Android = 7,
-    }
-
     public enum ScriptingImplementation
     {
         Mono2x,
@@ -220,9 +213,9 @@ namespace UnityEditor
     {
         private static ScriptingImplementation _backend;
 
-        public static ScriptingImplementation GetScriptingBackend(BuildTargetGroup target) => _backend;
+        public static ScriptingImplementation GetScriptingBackend(Build.NamedBuildTarget target) => _backend;
 
-        public static void SetScriptingBackend(BuildTargetGroup target, ScriptingImplementation backend) => _backend = backend;
+        public static void SetScriptingBackend(Build.NamedBuildTarget target, ScriptingImplementation backend) => _backend = backend;
 
         public static class Android
         {
@@ -235,5 +228,13 @@ namespace UnityEditor
         {
             public static string microphoneUsageDescription { get; set; } = "";
         }
+    }
+}
+
+namespace UnityEditor.Build
+{
+    public readonly struct NamedBuildTarget
+    {
+        public static readonly NamedBuildTarget Android;
     }
 }

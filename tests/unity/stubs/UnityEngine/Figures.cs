@@ -238,8 +238,20 @@ namespace UnityEngine
         Center,
     }
 
+    public sealed class MeshRenderer : Renderer
+    {
+    }
+
+    public sealed class Font : Object
+    {
+        public Material material { get; set; } = new Material(null);
+    }
+
+    [RequireComponent(typeof(MeshRenderer))]
     public sealed class TextMesh : Component
     {
+        public Font font { get; set; }
+
         public string text { get; set; } = "";
 
         public float characterSize { get; set; }

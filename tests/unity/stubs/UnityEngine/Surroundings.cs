@@ -75,6 +75,11 @@ namespace UnityEngine
         public static T FromJson<T>(string json) => throw new NotSupportedException("only Unity reads JSON so");
     }
 
+    public static class Resources
+    {
+        public static T GetBuiltinResource<T>(string path) where T : Object, new() => new T { name = path };
+    }
+
     public enum KeyCode
     {
         Space = 32,

@@ -13,6 +13,8 @@ namespace Taoxr.Avatar
     public sealed class AvatarPlayback
     {
         private const double ReportSeconds = 0.1;
+        private const double StuckSeconds = 2;
+        private const long MuchUs = 500_000;
 
         private readonly ConversationSession _session;
         private readonly double _startSeconds;
@@ -22,7 +24,8 @@ namespace Taoxr.Avatar
         private double _sinceReport;
         private long _reportedUs;
         private string _reportedTurn = "";
-        private bool _saidDropped;
+        private double _stuck;
+        private bool _saidStuck;
 
         /// <param name="session">The conversation.</param>
         /// <param name="startSeconds">How much sound must have come before it begins.</param>
@@ -80,6 +83,7 @@ namespace Taoxr.Avatar
             Body?.Update(NowUs(), Voice.WaitingUs > 0 || Voice.Moves ? Voice.HeardUs : (long?)null);
             CaptionChanged = Captions.Update(Voice.HeardUs);
             Report(seconds);
+            SayIfStuck(seconds);
         }
 
         private void Start(SessionStarted started)
@@ -115,9 +119,6 @@ namespace Taoxr.Avatar
             if (Body != null)
                 foreach (var frame in media.Body) Body.AddMedia(frame.TimeUs + toVoiceTime, frame);
             Captions.Add(media.StartUs + toVoiceTime, turn.TurnId, media.ClauseText);
-            if (Voice.Dropped == 0 || _saidDropped) return;
-            _saidDropped = true;
-            Failed?.Invoke("the device does not play: " + Voice.MostSeconds + " s of sound wait, more is dropped");
         }
 
         private void Cut()
@@ -138,6 +139,14 @@ namespace Taoxr.Avatar
             _reportedUs = voice.PlayedUs;
             _reportedTurn = voice.TurnId;
             _session.ReportPlayback(voice.TurnId, voice.PlayedUs, voice.Underruns);
+        }
+
+        private void SayIfStuck(double seconds)
+        {
+            _stuck = Voice!.Moves || Voice.WaitingUs < MuchUs ? 0 : _stuck + seconds;
+            if (_stuck < StuckSeconds || _saidStuck) return;
+            _saidStuck = true;
+            Failed?.Invoke("sound came, but nothing plays it: is there an Audio Listener in the scene, and is the Audio Source enabled?");
         }
 
         private static long NowUs() => (long)(Stopwatch.GetTimestamp() * (1e6 / Stopwatch.Frequency));

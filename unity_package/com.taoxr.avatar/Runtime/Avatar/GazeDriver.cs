@@ -18,6 +18,8 @@ namespace Taoxr.Avatar
         private const float TellSeconds = 0.25f;
         private const float FollowSeconds = 0.06f;
 
+        private static int _made;
+
         private static readonly string[] EyeBones = { "leftEye", "rightEye" };
 
         [Tooltip("Whom to look at; empty: the main camera.")]
@@ -106,7 +108,7 @@ namespace Taoxr.Avatar
         private void Prepare()
         {
             _ready = true;
-            var seed = GetInstanceID();
+            var seed = ++_made;
             _lids = new Blinks(seed);
             _glances = new Glances(seed);
             _root = transform;

@@ -170,7 +170,8 @@ namespace Taoxr.Avatar
         private void LateUpdate()
         {
             if (Playback == null) return;
-            var seconds = Time.deltaTime;
+            // A game that is paused still talks.
+            var seconds = Time.unscaledDeltaTime;
             Playback.Update(_voice!.Latency + _voice.extraLatency, seconds);
             if (Playback.Body != null && _body != null) _body.Show(Playback.Body, _gaze == null || !_gaze.isActiveAndEnabled);
             if (_gaze != null && _gaze.isActiveAndEnabled)

@@ -42,7 +42,14 @@ namespace Taoxr.Samples
             // A text faces -Z, so that it can be read from the front.
             below.transform.localRotation = Quaternion.Euler(0, 180, 0);
             var text = below.AddComponent<TextMesh>();
-            text.characterSize = 0.012f;
+            // A TextMesh that is made in code has neither font nor material.
+#if UNITY_2022_2_OR_NEWER
+            text.font = Resources.GetBuiltinResource<Font>("LegacyRuntime.ttf");
+#else
+            text.font = Resources.GetBuiltinResource<Font>("Arial.ttf");
+#endif
+            below.GetComponent<MeshRenderer>().sharedMaterial = text.font.material;
+            text.characterSize = 0.005f;
             text.fontSize = 48;
             text.anchor = TextAnchor.UpperCenter;
             text.alignment = TextAlignment.Center;

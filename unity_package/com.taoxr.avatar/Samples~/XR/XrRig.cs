@@ -49,10 +49,21 @@ namespace Taoxr.Samples
             camera.clearFlags = CameraClearFlags.SolidColor;
             camera.backgroundColor = new Color(0, 0, 0, 0);
 #if TAOXR_ARFOUNDATION
-            if (FindObjectOfType<ARSession>() == null) new GameObject("AR Session").AddComponent<ARSession>();
+            if (Session() == null) new GameObject("AR Session").AddComponent<ARSession>();
             if (camera.GetComponent<ARCameraManager>() == null) camera.gameObject.AddComponent<ARCameraManager>();
 #endif
         }
+
+#if TAOXR_ARFOUNDATION
+        private static ARSession Session()
+        {
+#if UNITY_2023_1_OR_NEWER
+            return FindAnyObjectByType<ARSession>();
+#else
+            return FindObjectOfType<ARSession>();
+#endif
+        }
+#endif
 
         private void Update()
         {

@@ -39,6 +39,19 @@ namespace Taoxr.Avatar.Tests
         }
 
         [Test]
+        public void BlocksThatAreAskedForAtOnceAreHeardInTurn()
+        {
+            Begin();
+            _voice.Add("a", 0, Sound(4800), true);
+            for (var i = 0; i < 4; i++) _voice.Read(_block, 1, Ticks(0));
+            for (var ms = 5; ms < 40; ms += 10)
+            {
+                _voice.Update(Ticks(0) + ms * Stopwatch.Frequency / 1000, 0);
+                Assert.AreEqual(ms * 1000, _voice.PlayedUs, 1000);
+            }
+        }
+
+        [Test]
         public void LatencyIsTakenOff()
         {
             Begin();

@@ -1,5 +1,6 @@
 #nullable enable
 using System;
+using System.Diagnostics;
 using System.Threading;
 
 namespace Taoxr.Avatar
@@ -25,6 +26,7 @@ namespace Taoxr.Avatar
         private long _from;
         private double _fraction;
         private bool _playing;
+        private long _due;
 
         public VoiceOutput(SampleRing ring, int rate, double startSeconds, PlayedBlocks blocks)
         {
@@ -80,7 +82,11 @@ namespace Taoxr.Avatar
                 _ring.Release(_position - kernel.Half);
             }
             data.Slice(played * channels).Clear();
-            _blocks.Add(ticks, start, _position + _fraction - start);
+            // The mixer asks for several blocks at once now and then; they are heard one after the other. What the device's clock
+            // runs faster than ours is forgotten little by little.
+            var at = Math.Max(ticks, _due - (_due - ticks) / 100);
+            _due = at + (long)frames * Stopwatch.Frequency / (kernel?.To ?? _rate);
+            _blocks.Add(at, start, _position + _fraction - start);
         }
 
         // Frames played.
