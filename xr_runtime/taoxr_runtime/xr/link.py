@@ -175,7 +175,7 @@ class Link:
             return None
         head = poses.head(self._eyes)
         model = self._placing.update(head, self.session.floor_y, self.session.recentred, wishes)
-        if self._follow is not None and not self._placing.anew:
+        if self._follow is not None and not self._placing.anew and not any(wishes.grips):
             model = self._placing.model = self._follow(model, head, frame.display_time)
         for eye, size in zip(self._eyes, self._drawn, strict=True):
             self.views.append(eye.view(model, size.width, size.height))
