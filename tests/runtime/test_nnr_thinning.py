@@ -1,6 +1,7 @@
 """Scenes with fewer splats: which ones stay, and that they still look like all."""
 
 import math
+import tempfile
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +22,8 @@ from taoxr_runtime.nnr.thinning import kept, thinned
 from taoxr_runtime.render import SplatRenderer, View, look_at, perspective_from_angles
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.splat_files import Cloud
+from taoxr_runtime.splat_files.scene import write
 
 AVATAR = Path(str(files("taoxr_runtime"))) / "assets" / "default.nnr"
 ENTRY = "tensors/importance.npy"
@@ -80,18 +83,34 @@ def test_no_other_share_is_taken(share: float) -> None:
         thinned(small(), share)
 
 
+def cloud() -> Container:
+    rng = np.random.default_rng(2)
+    means = rng.uniform(-1, 1, (400, 3)).astype(np.float32)
+    turns = np.tile(np.array([0, 0, 0, 1], np.float32), (400, 1))
+    sizes = rng.uniform(0.01, 0.1, (400, 3)).astype(np.float32)
+    shown = Cloud(
+        means, turns, sizes, np.full(400, 0.8, np.float32), rng.normal(0, 0.2, (400, 4, 3)).astype(np.float32)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cloud.nnr"
+        write(path, shown, "cloud", "CC0-1.0", "generated")
+        return container.read(path)
+
+
 @pytest.mark.parity
-@pytest.mark.parametrize("made", ["small", "learned", "relit"])
+@pytest.mark.parametrize("made", ["small", "learned", "relit", "cloud"])
 def test_splats_that_stay_are_where_they_were_in_their_colours_and_larger(made: str) -> None:
     contents = {
         "small": small,
+        "cloud": cloud,
         "learned": lambda: container.from_bytes(container.to_bytes(*sample_learned.make(rings=5))),
         "relit": lambda: container.from_bytes(container.to_bytes(*sample_learned.make(rings=5, relit=True))),
     }[made]()
     full, half = Scene(contents), Scene(thinned(contents, 0.5))
     for scene in (full, half):
         scene.set("camera", np.array([0.3, 1.5, 1.0]))
-        scene.set("expression", np.linspace(0, 0.5, 52))
+        if made != "cloud":
+            scene.set("expression", np.linspace(0, 0.5, 52))
     stay = kept(contents, full.graph.count, 0.5)
     before, after = full.update(), half.update()
     np.testing.assert_allclose(after.means, before.means[stay], atol=1e-6)
