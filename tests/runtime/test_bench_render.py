@@ -42,6 +42,7 @@ def test_times_every_pass_of_every_way() -> None:
         "body moved": (*learned, *drawing),
         "head moved": ("sh_color", *drawing),
         "quads": ("sort", "project", "blend"),
+        "quads layered": ("sort", "project", "blend"),
         "avatar moved": ("blendshapes", "skinning", "binding", "color", *drawing),
     }.items():
         for name in (*passes, "gpu", "submit"):

@@ -8,9 +8,12 @@ import pytest
 
 from taoxr_runtime.render import autotune
 from taoxr_runtime.render.autotune import Tuned
+from taoxr_runtime.render.canvas import Layers
 from taoxr_runtime.render.compute_tiles import ComputeTiles
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.footprints import Footprints
 from taoxr_runtime.render.gl import GlError
+from taoxr_runtime.render.quads import Quads, layer_extension
 from taoxr_runtime.render.radix import Plan, RadixSort
 
 pytestmark = pytest.mark.gl
@@ -37,7 +40,7 @@ def test_measures_a_driver_once() -> None:
         asked.append(result)
         return result
 
-    first, second = Tuned("tiles", Plan(8, 512, 4, 32)), Tuned("quads", Plan())
+    first, second = Tuned("tiles", Plan(8, 512, 4, 32), True), Tuned("quads", Plan(), False)
     assert autotune.tuned("GPU 1", lambda: measure(first)) == first
     assert autotune.tuned("GPU 2", lambda: measure(second)) == second
     assert autotune.tuned("GPU 1", lambda: measure(second)) == first
@@ -45,11 +48,20 @@ def test_measures_a_driver_once() -> None:
 
 
 def test_a_broken_memory_is_forgotten(tmp_path: Path) -> None:
-    first, second = Tuned("quads", Plan()), Tuned("tiles", Plan(5, 64, 8))
+    first, second = Tuned("quads", Plan(), False), Tuned("tiles", Plan(5, 64, 8), True)
     assert autotune.tuned("GPU", lambda: first) == first
     (file,) = tmp_path.rglob("gpu.json")
     plan = '{"digit_bits": 99, "group": 64, "items": 8, "subgroups": 0}'
-    for broken in ("{", "[]", '{"GPU": "tiles"}', f'{{"GPU": {{"rasterizer": "tiles", "plan": {plan}}}}}'):
+    before_layers = (
+        '{"GPU": {"rasterizer": "tiles", "plan": {"digit_bits": 4, "group": 64, "items": 8, "subgroups": 0}}}'
+    )
+    for broken in (
+        "{",
+        "[]",
+        '{"GPU": "tiles"}',
+        f'{{"GPU": {{"rasterizer": "tiles", "plan": {plan}}}}}',
+        before_layers,
+    ):
         file.write_text(broken)
         assert autotune.tuned("GPU", lambda: second) == second
 
@@ -60,11 +72,16 @@ def test_takes_the_fastest(context: None, monkeypatch: pytest.MonkeyPatch) -> No
     sorts, frames = autotune.sort_times(5000), autotune.frame_times(Plan())
     assert list(sorts) == autotune.plans()
     assert set(frames) == {"quads", "tiles"}
-    assert all(ms > 0 for ms in (*sorts.values(), *frames.values()))
+    eyes = autotune.eye_times(Plan())
+    assert set(eyes) == ({"two draws"} if layer_extension() is None else {"two draws", "layered"})
+    assert all(ms > 0 for ms in (*sorts.values(), *frames.values(), *eyes.values()))
     slower, faster = autotune.plans()[:2]
     monkeypatch.setattr(autotune, "sort_times", lambda: {slower: 2.0, faster: 1.0})
     monkeypatch.setattr(autotune, "frame_times", lambda plan: {"quads": 1.0, "tiles": 2.0})
-    assert autotune.measured() == Tuned("quads", faster)
+    for layered in (True, False):
+        eyes = {"two draws": 1.0, "layered": 0.5 if layered else 1.5}
+        monkeypatch.setattr(autotune, "eye_times", lambda plan, eyes=eyes: eyes)
+        assert autotune.measured() == Tuned("quads", faster, layered)
 
 
 def test_leaves_out_what_works_wrongly(context: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,6 +100,15 @@ def test_leaves_out_what_works_wrongly(context: None, monkeypatch: pytest.Monkey
     monkeypatch.setattr(ComputeTiles, "raster", lambda self, canvases, fills: raster(self, canvases, [WHITE]))
     assert set(autotune.frame_times(autotune.plans()[1])) == {"quads"}
     assert autotune.measured().rasterizer == "quads"
+    if layer_extension() is not None:
+        both = Quads.raster_both
+
+        def drawn_wrongly(self: Quads, footprints: Footprints, layers: Layers) -> None:
+            footprints.count //= 2
+            both(self, footprints, layers)
+
+        monkeypatch.setattr(Quads, "raster_both", drawn_wrongly)
+        assert set(autotune.eye_times(autotune.plans()[1])) == {"two draws"}
     broken.update(autotune.plans())
     with pytest.raises(GlError, match="sorts wrongly"):
         autotune.measured()

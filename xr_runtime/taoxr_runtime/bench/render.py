@@ -81,9 +81,13 @@ class Bench:
         return self._scene(container.read(AVATAR), {"avatar moved": True})
 
     def quads(self) -> Figures:
-        """Splats that do not change, as quads that the hardware blends: the head moves."""
-        stage = Stage(OrderedPipeline(Quads(), self._plan), self.size.width, self.size.height)
-        return self._still(stage, "quads", self.size.splats)
+        """Splats that do not change, as quads that the hardware blends, the head moves; one draw, and two."""
+        figures: Figures = {}
+        for name, quads in (("quads", Quads()), ("quads layered", Quads(layered=True))):
+            pipeline = OrderedPipeline(quads, self._plan)
+            stage = Stage(pipeline, self.size.width, self.size.height, layered=quads.layered)
+            figures |= self._still(stage, name, self.size.splats)
+        return figures
 
     def scaling(self, counts: tuple[int, ...] = COUNTS) -> Figures:
         """Splats that do not change, as tiles: numbers of splats and of views.

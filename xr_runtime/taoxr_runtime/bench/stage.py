@@ -14,7 +14,8 @@ from taoxr_runtime.bench.clouds import eyes
 from taoxr_runtime.nnr.gl import GlScene
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View, centre
-from taoxr_runtime.render.canvas import Canvas
+from taoxr_runtime.render.canvas import Canvases
+from taoxr_runtime.render.footprints import MAX_EYES
 from taoxr_runtime.render.parallax import Parallax
 from taoxr_runtime.render.pipeline import Pipeline
 from taoxr_runtime.render.splat_buffers import SplatBuffers
@@ -36,10 +37,19 @@ class Stage:
         width: Pixels of each eye.
         height: The same.
         eye_count: Number of eyes.
+        layered: Let both eyes' canvases be layers of one texture.
     """
 
-    def __init__(self, pipeline: Pipeline, width: int, height: int, eye_count: int = 2) -> None:
-        self.canvases = [Canvas(width, height, "rgba8") for _ in range(eye_count)]
+    def __init__(
+        self, pipeline: Pipeline, width: int, height: int, eye_count: int = 2, layered: bool = False
+    ) -> None:
+        sizes = [(width, height)] * eye_count
+        self._kept = Canvases("rgba8", layered)
+        self.canvases = [
+            canvas
+            for first in range(0, eye_count, MAX_EYES)
+            for canvas in self._kept.get(first, sizes[first : first + MAX_EYES])
+        ]
         self.clock = objects.GpuClock()
         self._pipeline, self._parallax = pipeline, Parallax()
         self._timed = False
@@ -127,8 +137,7 @@ class Stage:
 
     def release(self) -> None:
         """Deletes everything from the GPU."""
-        for canvas in self.canvases:
-            canvas.release()
+        self._kept.release()
         self.clock.release()
         self._parallax.release()
         self._pipeline.release()

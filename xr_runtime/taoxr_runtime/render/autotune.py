@@ -20,7 +20,7 @@ from taoxr import paths
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View, centre, look_at, perspective
-from taoxr_runtime.render.canvas import Canvas
+from taoxr_runtime.render.canvas import Canvas, pair
 from taoxr_runtime.render.compute_tiles import ComputeTiles
 from taoxr_runtime.render.pipeline import OrderedPipeline, Pipeline
 from taoxr_runtime.render.quads import Quads
@@ -45,10 +45,12 @@ class Tuned:
     Attributes:
         rasterizer: The faster one.
         plan: Of the fastest sort.
+        layered: Whether quads of two eyes are faster in one draw than in two.
     """
 
     rasterizer: Choice
     plan: Plan
+    layered: bool
 
 
 _MEMORY: Final = TypeAdapter(dict[str, Tuned])
@@ -56,7 +58,7 @@ _MEMORY: Final = TypeAdapter(dict[str, Tuned])
 
 def chosen() -> Tuned:
     """What to draw with in the current context; software drivers are not kept busy with measurements."""
-    return Tuned("tiles", default_plan()) if gl.is_software() else tuned(gl.describe())
+    return Tuned("tiles", default_plan(), False) if gl.is_software() else tuned(gl.describe())
 
 
 def tuned(description: str, measure: Callable[[], Tuned] | None = None) -> Tuned:
@@ -87,10 +89,18 @@ def measured() -> Tuned:
     plan = min(sorts, key=sorts.__getitem__)
     frames = frame_times(plan)
     choice = min(frames, key=frames.__getitem__)
+    eyes = eye_times(plan)
+    layered = min(eyes, key=eyes.__getitem__) == "layered"
     structlog.get_logger().info(
-        "tuned", driver=gl.describe(), rasterizer=choice, frame_ms=frames, plan=plan, sort_ms=sorts[plan]
+        "tuned",
+        driver=gl.describe(),
+        rasterizer=choice,
+        frame_ms=frames,
+        plan=plan,
+        sort_ms=sorts[plan],
+        eyes_ms=eyes,
     )
-    return Tuned(choice, plan)
+    return Tuned(choice, plan, layered)
 
 
 def plans() -> list[Plan]:
@@ -170,6 +180,41 @@ def frame_times(plan: Plan) -> dict[Choice, float]:
         structlog.get_logger().warning("tiles draw wrongly", driver=gl.describe(), squared_error=error)
         del times["tiles"]
     for thing in (*pipelines.values(), splats, canvas, clock):
+        thing.release()
+    gl.check("autotune")
+    return times
+
+
+def eye_times(plan: Plan) -> dict[str, float]:
+    """Milliseconds of both eyes as quads, in "two draws" and, where that draws the same, "layered".
+
+    Args:
+        plan: Of the sort.
+    """
+    splats, clock = SplatBuffers(), objects.GpuClock()
+    splats.upload(_cloud())
+    views = [
+        View(look_at((x, 0, 1.5), (x, 0, 0)), perspective(0.9, 1.0), _SIZE, _SIZE) for x in (-0.03, 0.03)
+    ]
+    canvases = pair(_SIZE, _SIZE, "rgba8")
+    times: dict[str, float] = {}
+    pictures: list[NDArray[np.uint8]] = []
+    with gl.borrowed():
+        for name, quads in (("two draws", Quads()), ("layered", Quads(layered=True))):
+            pipeline = OrderedPipeline(quads, plan)
+
+            def draw(pipeline: OrderedPipeline = pipeline) -> None:
+                pipeline.prepare(splats, views, centre(views))
+                pipeline.raster(canvases, [(0.0, 0.0, 0.0, 0.0)] * 2)
+
+            if name == "two draws" or quads.layered:
+                times[name] = _median(draw, clock)
+                pictures.append(np.stack([canvas.read() for canvas in canvases]))
+            pipeline.release()
+    if len(pictures) == 2 and not np.array_equal(pictures[0], pictures[1]):
+        structlog.get_logger().warning("draws layers wrongly", driver=gl.describe())
+        del times["layered"]
+    for thing in (*canvases, splats, clock):
         thing.release()
     gl.check("autotune")
     return times

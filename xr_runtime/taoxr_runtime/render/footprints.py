@@ -44,6 +44,10 @@ def set_eyes(program: objects.Program, views: Sequence[View]) -> None:
 class Footprints:
     """Ellipses in pixels of one frame's splats, in drawing order; needs a current context.
 
+    Attributes:
+        count: How many there are for each eye.
+        stride: From one eye's to the next one's.
+
     Raises:
         GlError: The driver refuses the shader.
     """
@@ -51,7 +55,7 @@ class Footprints:
     def __init__(self) -> None:
         self._program = objects.Program("project.comp")
         self._footprints = objects.Buffer()
-        self._stride = 0
+        self.stride = 0
         self.count = 0
 
     def project(self, splats: SplatBuffers, order: objects.Buffer, count: int, views: Sequence[View]) -> None:
@@ -64,10 +68,10 @@ class Footprints:
             views: 1 to ``MAX_EYES`` eyes.
         """
         self.count = count
-        self._stride = max(-(-count // _ALIGNMENT), 1) * _ALIGNMENT
+        self.stride = max(-(-count // _ALIGNMENT), 1) * _ALIGNMENT
         program = self._program
         program.set_uint("count", count)
-        program.set_uint("stride", self._stride)
+        program.set_uint("stride", self.stride)
         program.set_uint("eye_colors", splats.eye_stride)
         set_eyes(program, views)
         self._footprints.reserve(len(views) * self._bytes)
@@ -78,6 +82,10 @@ class Footprints:
     def bind(self, eye: int) -> None:
         """Give those of one eye to the shaders of a rasterizer."""
         self._footprints.bind_storage(BINDING, eye * self._bytes, self._bytes)
+
+    def bind_all(self) -> None:
+        """Give those of all eyes to the shaders of a rasterizer."""
+        self._footprints.bind_storage(BINDING)
 
     def read(self, eye: int) -> NDArray[np.float32]:
         """Fetch those of one eye, float32 [K, 8]; the last two words of each are packed colour, no floats."""
@@ -94,4 +102,4 @@ class Footprints:
     @property
     def _bytes(self) -> int:
         """From one eye's footprints to the next one's."""
-        return self._stride * WORDS * 4
+        return self.stride * WORDS * 4

@@ -15,6 +15,7 @@ from taoxr_runtime.render.backgrounds import Background
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.canvas import Canvases, CanvasFormat
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.footprints import MAX_EYES
 from taoxr_runtime.render.renderer import Lists, Rasterizer, SplatRenderer
 from taoxr_runtime.splats import Splats
 
@@ -29,6 +30,7 @@ class OffscreenRenderer:
         rasterizer: The same.
         profile: The same.
         lists: The same.
+        layered: The same.
 
     Attributes:
         description: Driver and version.
@@ -46,17 +48,18 @@ class OffscreenRenderer:
         rasterizer: Rasterizer = "auto",
         profile: bool = False,
         lists: Lists = "auto",
+        layered: bool | None = None,
     ) -> None:
         self._profile = profile
         self._context = Context()
         try:
-            self._renderer = SplatRenderer(rasterizer, profile, format, lists)
+            self._renderer = SplatRenderer(rasterizer, profile, format, lists, layered)
         except TaoxrError:
             self._context.release()
             raise
         self.description, self.rasterizer = self._renderer.description, self._renderer.rasterizer
         self.passes_ms: dict[str, float] = {}
-        self._canvases = Canvases(format)
+        self._canvases = Canvases(format, self._renderer.layered)
 
     def __enter__(self) -> OffscreenRenderer:
         return self
@@ -92,7 +95,12 @@ class OffscreenRenderer:
             RuntimeError: Closed, or called from another thread.
         """
         self._context.make_current()
-        canvases = [self._canvases.get(n, view.width, view.height) for n, view in enumerate(views)]
+        sizes = [(view.width, view.height) for view in views]
+        canvases = [
+            canvas
+            for first in range(0, len(sizes), MAX_EYES)
+            for canvas in self._canvases.get(first, sizes[first : first + MAX_EYES])
+        ]
         self._renderer.draw(splats, views, canvases, background_srgb, order, view_colors_srgb)
         began = time.perf_counter()
         pictures = [canvas.read() for canvas in canvases]

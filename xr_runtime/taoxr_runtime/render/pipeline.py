@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.render import objects
 from taoxr_runtime.render.camera import View
-from taoxr_runtime.render.canvas import Canvas
+from taoxr_runtime.render.canvas import Canvas, one_texture
 from taoxr_runtime.render.footprints import Footprints
 from taoxr_runtime.render.quads import Quads
 from taoxr_runtime.render.radix import Plan
@@ -117,10 +117,15 @@ class OrderedPipeline:
 
     def raster(self, canvases: Sequence[Canvas], fills: Sequence[Color | None]) -> None:
         """See `Pipeline.raster`."""
-        for eye, (canvas, fill) in enumerate(zip(canvases, fills, strict=True)):
+        for canvas, fill in zip(canvases, fills, strict=True):
             if fill is not None:
                 canvas.clear(fill)
-            self._rasterizer.raster(self._footprints, eye, canvas)
+        layers = one_texture(canvases)
+        if layers is not None and isinstance(self._rasterizer, Quads) and self._rasterizer.layered:
+            self._rasterizer.raster_both(self._footprints, layers)
+        else:
+            for eye, canvas in enumerate(canvases):
+                self._rasterizer.raster(self._footprints, eye, canvas)
         self.mark("blend")
 
     def release(self) -> None:

@@ -45,10 +45,13 @@ class SplatRenderer:
         format: How the canvas stores what is being blended. "rgba16f" rounds less where quads blend many
             faint layers (49 against 41 dB) and costs a tenth more; tiles blend in float anyway (59 dB
             with either).
+        layered: Let quads draw both eyes in one call, on the layers of one texture, where the driver can and
+            they have one size. None takes what was faster when the driver was first met.
 
     Attributes:
         description: Driver and version.
         rasterizer: "quads" or "tiles".
+        layered: Whether both eyes are drawn in one call.
         passes_ms: With ``profile``, milliseconds of the last ``draw`` by pass, summed over the views.
 
     Raises:
@@ -62,6 +65,7 @@ class SplatRenderer:
         profile: bool = False,
         format: CanvasFormat = "rgba8",
         lists: Lists = "auto",
+        layered: bool | None = None,
     ) -> None:
         self.passes_ms: dict[str, float] = {}
         self._profile, self._marked = profile, 0.0
@@ -71,13 +75,18 @@ class SplatRenderer:
         self.rasterizer: Rasterizer = tuned.rasterizer if rasterizer == "auto" else rasterizer
         self._buffers = SplatBuffers()
         self._pipeline: Pipeline
+        self.layered = False
         if self.rasterizer == "tiles" and (lists == "gpu" or (lists == "auto" and not self._software)):
             self._pipeline = ComputeTiles(plan=tuned.plan)
         else:
-            self._pipeline = OrderedPipeline(Tiles() if self.rasterizer == "tiles" else Quads(), tuned.plan)
+            quads = (
+                None if self.rasterizer == "tiles" else Quads(tuned.layered if layered is None else layered)
+            )
+            self.layered = quads is not None and quads.layered
+            self._pipeline = OrderedPipeline(quads or Tiles(), tuned.plan)
         self._pipeline.mark = self._mark
         self._parallax, self._presenter = Parallax(), Presenter()
-        self._canvases, self._pictures = Canvases(format), Canvases("rgba8")
+        self._canvases, self._pictures = Canvases(format, self.layered), Canvases("rgba8")
 
     def __enter__(self) -> SplatRenderer:
         return self
@@ -179,7 +188,7 @@ class SplatRenderer:
         fill = backgrounds.picture("picture", picture, target.width, target.height)
         with gl.borrowed():
             # A canvas of its own, so that pictures and views do not take each other's size in turns.
-            canvas = self._pictures.get(0, target.width, target.height)
+            canvas = self._pictures.get(0, [(target.width, target.height)])[0]
             canvas.fill(fill)
             self._presenter.present(canvas, target, over)
         gl.check("paint")
@@ -205,12 +214,9 @@ class SplatRenderer:
         self, first: int, targets: Sequence[Target | Canvas], fills: Sequence[backgrounds.Fill]
     ) -> None:
         """Draw the eyes from number ``first`` on that are prepared."""
-        canvases = [
-            target
-            if isinstance(target, Canvas)
-            else self._canvases.get(first + eye, target.width, target.height)
-            for eye, target in enumerate(targets)
-        ]
+        sizes = [(target.width, target.height) for target in targets if not isinstance(target, Canvas)]
+        own = iter(self._canvases.get(first, sizes))
+        canvases = [target if isinstance(target, Canvas) else next(own) for target in targets]
         for canvas, fill in zip(canvases, fills, strict=True):
             if not isinstance(fill, tuple):
                 canvas.fill(fill)
