@@ -9,7 +9,7 @@ namespace Taoxr.Client
 {
     /// <summary>
     /// What the client wants to say, in order, until the writer takes it. Bounded: of sound that waits the oldest is dropped;
-    /// of playback reports and places to look at only the newest waits; anything else is kept, and too much of it is an error.
+    /// of playback reports, mutes and places to look at only the newest waits; anything else is kept, and too much of it is an error.
     /// </summary>
     internal sealed class Outbox
     {
@@ -25,6 +25,7 @@ namespace Taoxr.Client
         private readonly Queue<Entry> _sound;
         private readonly Stack<ConverseRequest> _spare;
         private readonly ConverseRequest _report = new ConverseRequest { Playback = new PlaybackReport() };
+        private readonly ConverseRequest _mute = new ConverseRequest { Mute = new Mute() };
         private readonly ConverseRequest _look = new ConverseRequest { LookAt = new LookAt() };
         private readonly Point _target = new Point();
         private readonly int _rate;
@@ -37,6 +38,7 @@ namespace Taoxr.Client
         private long _order;
         private int _stream;
         private bool _muted;
+        private bool _muteWaits;
         private bool _finished;
 
         private struct PlaybackNow
@@ -158,7 +160,8 @@ namespace Taoxr.Client
             lock (_gate)
             {
                 _muted = muted;
-                if (_stream % 2 == 1) TryAdd(new ConverseRequest { Mute = new Mute { Muted = muted } });
+                _muteWaits = true;
+                Monitor.PulseAll(_gate);
             }
         }
 
@@ -183,7 +186,7 @@ namespace Taoxr.Client
             {
                 if (!first) DropWhatIsOver();
                 _lookAt.Waits = _lookAt.WasSet;
-                if (_muted) TryAdd(new ConverseRequest { Mute = new Mute { Muted = true } });
+                _muteWaits = _muted;
                 return ++_stream;
             }
         }
@@ -234,6 +237,12 @@ namespace Taoxr.Client
 
         private ConverseRequest? Next()
         {
+            if (_muteWaits)
+            {
+                _muteWaits = false;
+                _mute.Mute!.Muted = _muted;
+                return _mute;
+            }
             if (_playback.Waits)
             {
                 _playback.Waits = false;

@@ -75,20 +75,18 @@ namespace Taoxr.Client
             {
                 Converse(channel);
             }
-            catch (RpcException error) when (Retry.IsWorthIt(error) || _ran && error.Code == StatusCode.NotFound)
+            catch (RpcException error) when (Retry.IsWorthIt(error) || IsForgotten(error))
             {
-                // The server does not know the conversation any more: a new one is better than none.
-                if (error.Code == StatusCode.NotFound) _resumeToken = "";
+                if (IsForgotten(error)) _resumeToken = "";
                 if (Retry.IsLoss(error)) _connector.Lost(channel, error);
                 if (running.Elapsed > _options.LongestRetry) _backoff.Reset();
                 _inbox.Add(_ran ? SessionState.Resuming : SessionState.Starting, error);
                 _end.Token.WaitHandle.WaitOne(Retry.After(error) ?? _backoff.Next());
             }
-            finally
-            {
-                _outbox.Close();
-            }
         }
+
+        // Whether the server does not know the conversation any more: a new one is better than none.
+        private bool IsForgotten(RpcException error) => error.Code == StatusCode.NotFound && _ran && _resumeToken.Length > 0;
 
         // False when the end is wanted first.
         private bool WaitForChannel(out GrpcChannel channel)
@@ -116,12 +114,23 @@ namespace Taoxr.Client
             Begin(call);
             var stream = _outbox.Open(!_ran);
             _ran = true;
-            new Thread(() => Write(call, stream)) { IsBackground = true, Name = "taoxr conversation write" }.Start();
+            var writer = new Thread(() => Write(call, stream)) { IsBackground = true, Name = "taoxr conversation write" };
+            writer.Start();
             var leaving = GoingAwayReason.Unspecified;
-            while (Read(call) is ConverseResponse response)
+            try
             {
-                if (response.GoingAway is GoingAway going) leaving = Leave(going.Reason);
-                _inbox.Add(response, call.ResponseBytes);
+                while (Read(call) is ConverseResponse response)
+                {
+                    if (response.GoingAway is GoingAway going) leaving = Leave(going.Reason);
+                    _inbox.Add(response, call.ResponseBytes);
+                }
+            }
+            finally
+            {
+                // Two writers would send the same requests, which the outbox keeps for reuse.
+                _outbox.Close();
+                call.Cancel();
+                writer.Join();
             }
             if (_end.IsCancellationRequested) return;
             if (leaving == GoingAwayReason.Idle) throw new RpcException(StatusCode.OutOfRange, "nobody spoke for too long, so the server ended the conversation");
