@@ -3,10 +3,12 @@
 import re
 
 import pytest
+from typer.testing import CliRunner
 
 from taoxr.client import ConversationOptions
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.ar.attention import Attention, after
+from taoxr_runtime.ar.cli import app
 from taoxr_runtime.ar.timers import Timers
 from taoxr_runtime.xr.environment import Behind, Surroundings, choose_environment, missing
 
@@ -103,6 +105,8 @@ def test_without_a_phrase_every_word_is_meant() -> None:
 def test_a_phrase_that_anything_resembles_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="at least 4 letters"):
         Attention("hi!")
+    refused = CliRunner().invoke(app, ["--wake", "hi"])
+    assert isinstance(refused.exception, InvalidInputError)
 
 
 def test_timers_are_told_once_in_their_order() -> None:

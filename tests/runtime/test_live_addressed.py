@@ -79,7 +79,7 @@ def test_it_answers_only_who_calls_it(real_bridge: str, recording: Path) -> None
 
 
 def test_it_says_a_text_as_it_is_and_hears_nothing_meanwhile(real_bridge: str) -> None:
-    text, sink = "Your timer of 5 minutes is over.", NullSink()
+    text, sink = "Your timer of 1 minute is over.", NullSink()
     with Companion(real_bridge, sink, NullSource()) as companion:
         companion.say(text)
         until(lambda: companion.state is CompanionState.SPEAKING, companion, lambda: None)

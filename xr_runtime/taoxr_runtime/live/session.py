@@ -160,10 +160,14 @@ class Session:
         self._announced += 1
         self._memory.begin()
         wishes = self._options
+        # Without gestures: what must be said does not depend on the worker that makes them.
         async for event in self._client.stream_say(
-            text, frame_rate=wishes.frame_rate, tracks=wishes.tracks, speed=wishes.speed,
-            seed=wishes.voice_seed, speaker=wishes.speaker,
-        ):  # fmt: skip
+            text,
+            frame_rate=wishes.frame_rate,
+            speed=wishes.speed,
+            seed=wishes.voice_seed,
+            speaker=wishes.speaker,
+        ):
             if isinstance(event, MediaChunk):
                 chunk = replace(event, turn_id=self._announcement, epoch=self._epoch)
                 self._memory.add(chunk)
