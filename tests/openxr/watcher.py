@@ -1,12 +1,13 @@
 """A client that runs the loop of `taoxr xr` with a partner who says what the user wants.
 
-python watcher.py
+python watcher.py [HERTZ]
 """
 
 import sys
 
 from scenes import person
 
+from taoxr.errors import UnavailableError
 from taoxr_runtime.xr.app import Options, Still, run
 from taoxr_runtime.xr.captions import Words
 from taoxr_runtime.xr.controls import Wishes
@@ -40,4 +41,9 @@ def felt(inputs: Inputs, side: int, pulse=Inputs.pulse) -> None:
 
 
 Inputs.pulse = felt
-run(Options(pictures=Pictures(size=(64, 64), smallest=0.5)), Still(person(50)), Watcher(), say)
+rate = float(sys.argv[1]) if sys.argv[1:] else None
+options = Options(pictures=Pictures(size=(64, 64), smallest=0.5), refresh_rate=rate)
+try:
+    run(options, Still(person(50)), Watcher(), say)
+except UnavailableError as error:
+    sys.exit(str(error))
