@@ -14,6 +14,8 @@ from components import PACKAGE, VARIANTS, assemblies, components, definitions, d
 from csharp import RUNTIMES, Runtime, command
 from il2cpp import dynamic, refers_to
 
+from taoxr.worker.v1 import llm_pb2
+
 pytestmark = pytest.mark.process
 
 MakeBridge = Callable[..., Any]
@@ -112,6 +114,23 @@ async def test_an_avatar_in_a_scene(runtime: Runtime, fake_bridge: MakeBridge) -
             assert (int(main), int(device)) == (0, 0)
             assert int(quiet_frames) >= 5
             assert int(blocks) >= 30
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer"), [("lamp", "Told: lamp is on"), ("door", "Told: it does not work at the moment")]
+)
+async def test_the_avatar_calls_the_games_functions(tool: str, answer: str, fake_bridge: MakeBridge) -> None:
+    def script(request: llm_pb2.GenerateRequest) -> list[str | llm_pb2.CalledTool]:
+        if not request.tool_uses:
+            return [llm_pb2.CalledTool(name=tool, arguments_json="{}")]
+        result = request.tool_uses[-1].result
+        return [f"Told: {result.output or result.error}"]
+
+    async with fake_bridge() as (_, fakes):
+        fakes.llm.script = script
+        said = await _live("dotnet", fakes.bridge, "ask please")
+    assert said["heard"][2] == answer
+    assert ("exception" in said) == (tool == "door")
 
 
 @pytest.mark.parametrize("end", ["stop", "quit"])

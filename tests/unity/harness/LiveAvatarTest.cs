@@ -51,6 +51,8 @@ public sealed class LiveAvatarTest
         _avatar = head.AddComponent<TaoxrAvatar>();
         _avatar.server = target;
         _avatar.ConversationBegan += Listen;
+        _avatar.AddTool(new AvatarTool("lamp", "Switches the lamp.", "", call => call.Answer("lamp is on")));
+        _avatar.AddTool(new AvatarTool("door", "Opens the door.", "", _ => throw new InvalidOperationException("no door")));
         head.SetActive(true);
         _device = new Thread(Play) { IsBackground = true };
         _device.Start();

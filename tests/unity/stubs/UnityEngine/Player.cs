@@ -36,12 +36,25 @@ namespace UnityEngine
                 var messages = _order[i].Messages;
                 if (!messages.Enabled || messages.Started) continue;
                 messages.Started = true;
-                messages.Start?.Invoke();
+                Call(messages.Start);
             }
             for (var i = 0; i < _order.Length; i++)
-                if (_order[i].Messages.Enabled) _order[i].Messages.Update?.Invoke();
+                if (_order[i].Messages.Enabled) Call(_order[i].Messages.Update);
             for (var i = 0; i < _order.Length; i++)
-                if (_order[i].Messages.Enabled) _order[i].Messages.LateUpdate?.Invoke();
+                if (_order[i].Messages.Enabled) Call(_order[i].Messages.LateUpdate);
+        }
+
+        // What a component throws goes to the console; the others go on.
+        private static void Call(Action message)
+        {
+            try
+            {
+                message?.Invoke();
+            }
+            catch (Exception error)
+            {
+                Debug.LogException(error);
+            }
         }
 
         // One block of the audio thread: what every playing source makes, mixed. Any thread.
