@@ -21,7 +21,15 @@ class Detail(NamedTuple):
 
 DETAILS: Final = tuple(
     Detail(scale, splats)
-    for scale, splats in ((1.0, 1.0), (0.9, 0.75), (0.8, 0.55), (0.7, 0.4), (0.6, 0.3), (0.5, 0.25))
+    for scale, splats in (
+        (1.0, 1.0),
+        (0.9, 0.75),
+        (0.8, 0.55),
+        (0.7, 0.4),
+        (0.6, 0.3),
+        (0.5, 0.25),
+        (0.5, 0.18),
+    )
 )
 """Finest first. Splats go faster than pixels: at 512x512 they take nearly all of the time."""
 # What still feels like moving pictures; slower than this, detail is given up for it. A processor that draws
@@ -105,7 +113,7 @@ class Pace:
         if recent > 1.1 * self._budget:
             step = 2 if recent > _FAR_TOO_LONG * self._budget else 1
             level = min(level + step, len(DETAILS) - 1)
-        elif recent < 0.6 * self._budget:
+        elif recent < 0.75 * self._budget:
             level = max(level - 1, 0)
         if level != self._level:
             self._level, self._steady = level, 0
