@@ -49,8 +49,22 @@ def drawn(source: Path, *options: str) -> np.ndarray:
     return np.asarray(Image.open(out).convert("RGBA")) / 255
 
 
-def test_a_picture_is_the_references(file: Path) -> None:
-    options = ("--yaw", "30", "--pitch", "-20", "--roll", "15", "--fov", "50", "--distance", "3.5")
+@pytest.mark.parametrize("raster", ["auto", "quads", "tiles"])
+def test_a_picture_is_the_references(raster: str, file: Path) -> None:
+    options = (
+        "--raster",
+        raster,
+        "--yaw",
+        "30",
+        "--pitch",
+        "-20",
+        "--roll",
+        "15",
+        "--fov",
+        "50",
+        "--distance",
+        "3.5",
+    )
     picture = drawn(file, *options)
     cloud = read(file).cloud.moved(placing.turning("-y"))
     middle = placing.box(cloud.means).center

@@ -5,7 +5,7 @@ import math
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import typer
@@ -98,6 +98,10 @@ def render(
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels, of each eye.")] = "512x512",
     background: Annotated[str, typer.Option(help="none (transparent) or #RRGGBB.")] = "none",
     stereo: Annotated[str, typer.Option(help="off, or sbs: left and right eye side by side.")] = "off",
+    raster: Annotated[
+        Literal["auto", "quads", "tiles"],
+        typer.Option(help="What draws; auto: what was the faster on this GPU."),
+    ] = "auto",
     up: Up = None,
     rotate: Rotate = "0,0,0",
     scale: Scale = 1.0,
@@ -126,7 +130,7 @@ def render(
         yaw=yaw, pitch=pitch, roll=roll, fov=fov, near=near,
     )  # fmt: skip
     views = viewpoint.pair(width, height) if stereo == "sbs" else (viewpoint.view(width, height),)
-    with OffscreenRenderer() as renderer:
+    with OffscreenRenderer(rasterizer=raster) as renderer:
         splats = drawn.splats(viewpoint.position)
         pictures = renderer.render(splats, views, behind)
     picture = np.concatenate(pictures, axis=1)

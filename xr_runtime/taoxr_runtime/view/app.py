@@ -17,6 +17,7 @@ from taoxr_runtime.animation import Skeleton
 from taoxr_runtime.live import Actor, Companion, CompanionState
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render import gl
+from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.splat_files.placing import box
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
 from taoxr_runtime.view.line import Line
@@ -49,6 +50,7 @@ class Plan:
         size: Width and height in pixels.
         fps: Frames per second at most.
         stereo: See `Screen`.
+        raster: What draws; see `SplatRenderer`.
         fullscreen: Whether it covers the screen at first.
         debug: Whether all figures are shown.
         talks: Whether holding Space lets the user talk.
@@ -63,6 +65,7 @@ class Plan:
     size: tuple[int, int]
     fps: float = 60.0
     stereo: Stereo = "off"
+    raster: Rasterizer = "auto"
     fullscreen: bool = False
     debug: bool = False
     talks: bool = False
@@ -137,7 +140,7 @@ class Viewer:
             window = stack.enter_context(Window(*plan.size, "taoxr", fullscreen=plan.fullscreen))
             companion = self._companion
             still = isinstance(companion, Nobody)
-            screen = Screen(None if still else feet_of(self._scene), plan.stereo)
+            screen = Screen(None if still else feet_of(self._scene), plan.stereo, plan.raster)
             stack.callback(screen.close)
             overlay = Overlay()
             stack.callback(overlay.close)

@@ -13,6 +13,7 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.audio import open_sink, open_source
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
+from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.view.app import Figures, Plan, Viewer
 from taoxr_runtime.view.screen import Stereo
 from taoxr_runtime.view.still import Nobody, is_still
@@ -42,6 +43,9 @@ def view(
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels; 720x900, stereo 1280x720.")] = "",
     fps: Annotated[float, typer.Option(help="Frames per second at most, 5 to 240.")] = 60.0,
     stereo: Annotated[str, typer.Option(help="sbs: a picture for each eye, side by side.")] = "off",
+    raster: Annotated[
+        Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
+    ] = "auto",
     fullscreen: Annotated[bool, typer.Option("--fullscreen", help="Cover the screen (F11).")] = False,
     screenshot: Annotated[
         Path | None, typer.Option(help="Write the last frame to a .png or .jpg, and close.")
@@ -72,6 +76,7 @@ def view(
         size=_size(size or _SIZES[stereo]),
         fps=_between("--fps", fps, 5, 240),
         stereo=cast("Stereo", stereo),
+        raster=raster,
         fullscreen=fullscreen,
         debug=debug,
         talks=mic and not hands_free,

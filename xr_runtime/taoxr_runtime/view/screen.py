@@ -12,6 +12,7 @@ from PIL import Image
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import SplatRenderer, TextureTarget, View, WindowTarget, gl
 from taoxr_runtime.render.backdrop import backdrop
+from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.view.orbit import Orbit
@@ -29,10 +30,13 @@ class Screen:
     Args:
         feet: float64 [K, 3], where the shadow lies; None for no shadow.
         stereo: "sbs" draws the left eye's picture in the left half, the right eye's in the right one.
+        raster: What draws; see `SplatRenderer`.
     """
 
-    def __init__(self, feet: NDArray[np.float64] | None, stereo: Stereo = "off") -> None:
-        self._renderer = SplatRenderer()
+    def __init__(
+        self, feet: NDArray[np.float64] | None, stereo: Stereo = "off", raster: Rasterizer = "auto"
+    ) -> None:
+        self._renderer = SplatRenderer(raster)
         self._small = _Small()
         self._backdrop = _Backdrop(feet)
         self._stereo: Stereo = stereo
