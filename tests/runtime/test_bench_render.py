@@ -13,7 +13,7 @@ from taoxr_runtime.bench.cli import app
 from taoxr_runtime.bench.render import Bench, Size
 from taoxr_runtime.nnr.graph import build
 from taoxr_runtime.nnr.scene import Scene
-from taoxr_runtime.render import gl
+from taoxr_runtime.render import autotune, gl
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.render.radix import default_plan
 
@@ -72,6 +72,14 @@ def test_measures_32_bits_and_pictures_that_are_read_back(context: None) -> None
         figure = figures[f"{name}_ms"]
         assert isinstance(figure, Spread)
         assert figure.n == 2
+
+
+def test_times_every_plan_of_the_sort(context: None) -> None:
+    figures = Bench(Size(1000, 32, 32, 2), default_plan()).sorts()
+    assert len(figures) == len(autotune.plans())
+    assert all(
+        name.startswith("sort of ") and took > 0 for name, took in figures.items() if isinstance(took, float)
+    )
 
 
 def test_the_measured_body_is_the_same_every_time_and_moves() -> None:

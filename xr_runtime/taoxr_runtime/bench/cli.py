@@ -7,7 +7,7 @@ from rich.console import Console
 
 from taoxr.figures import show
 from taoxr_runtime.bench.pace import Pacing, bench_pace
-from taoxr_runtime.bench.render import Size, bars, bench_render
+from taoxr_runtime.bench.render import More, Size, bars, bench_render
 from taoxr_runtime.render.egl import Context
 
 app = typer.Typer(add_completion=False)
@@ -23,6 +23,10 @@ def render(
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Also 50,000 to 5,000,000 splats, 1 to 4 views.")
     ] = False,
+    floats: Annotated[
+        bool, typer.Option("--floats", help="Also the body with its learned numbers in 32 bits, not 16.")
+    ] = False,
+    sorts: Annotated[bool, typer.Option("--sorts", help="Also every plan of the sort.")] = False,
     offscreen: Annotated[
         bool,
         typer.Option("--offscreen", help="Also pictures that are read back, 512x512, for software drivers."),
@@ -39,10 +43,17 @@ def render(
     Example: `taoxr bench render --quick --json`
     """
     size = Size(30_000, 512, 512, 5) if quick else Size(splats, width, height, frames)
+    asked: dict[More, bool] = {
+        "floats": floats or scaling,
+        "sorts": sorts,
+        "scaling": scaling,
+        "offscreen": offscreen,
+    }
+    more: list[More] = [name for name, wanted in asked.items() if wanted]
     context = Context()
     try:
         with _console.status("") as status:
-            figures = bench_render(size, lambda what: status.update(f"measuring {what}"), scaling, offscreen)
+            figures = bench_render(size, lambda what: status.update(f"measuring {what}"), more)
             if seconds:
                 status.update(f"keeping {fps:g} frames per second")
                 figures |= bench_pace(Pacing(size, fps, seconds))

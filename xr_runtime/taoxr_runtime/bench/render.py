@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import product
-from typing import Final
+from typing import Final, Literal
 
 from taoxr.figures import Bars, spread
 from taoxr_runtime.bench.body import AVATAR, moving_body
@@ -32,6 +32,7 @@ H200: Final[Bars] = {
     "body moved.submit_ms": ("p50", 1.0),
 }
 """What has to be reached with 250,000 splats in two eyes of 2064x2208 on an NVIDIA H200."""
+More = Literal["floats", "sorts", "scaling", "offscreen"]
 COUNTS: Final = (50_000, 250_000, 1_000_000, 5_000_000)
 VIEWS: Final = (1, 2, 4)
 OFFSCREEN_COUNTS: Final = (30_000, 60_000, 250_000)
@@ -88,6 +89,13 @@ class Bench:
             stage = Stage(pipeline, self.size.width, self.size.height, layered=quads.layered)
             figures |= self._still(stage, name, self.size.splats)
         return figures
+
+    def sorts(self) -> Figures:
+        """Seeded random keys of 32 bits, as many as splats, by each plan that sorts here."""
+        return {
+            f"sort of {plan.digit_bits} bits, {plan.group} invocations of {plan.items} keys.gpu_ms": took
+            for plan, took in autotune.sort_times(self.size.splats).items()
+        }
 
     def scaling(self, counts: tuple[int, ...] = COUNTS) -> Figures:
         """Splats that do not change, as tiles: numbers of splats and of views.
@@ -152,16 +160,13 @@ class Bench:
         return figures
 
 
-def bench_render(
-    size: Size, progress: Callable[[str], None], scaling: bool = False, offscreen: bool = False
-) -> Figures:
+def bench_render(size: Size, progress: Callable[[str], None], more: Collection[More] = ()) -> Figures:
     """Everything that is measured.
 
     Args:
         size: What to draw.
         progress: Told what is measured.
-        scaling: Whether to measure the table of numbers of splats and views, too.
-        offscreen: Whether to measure pictures as arrays, too.
+        more: What to measure besides bodies and quads.
 
     Raises:
         UnavailableError: No context is current.
@@ -175,10 +180,13 @@ def bench_render(
         "sort": f"{plan.digit_bits} bits, {plan.group} invocations of {plan.items} keys",
     }
     parts = {"body": bench.body, "quads": bench.quads, "avatar": bench.avatar}
-    if scaling:
-        parts |= {"floats": bench.floats, "scaling": bench.scaling}
-    if offscreen:
-        parts |= {"offscreen": bench.offscreen}
+    others = {
+        "floats": bench.floats,
+        "sorts": bench.sorts,
+        "scaling": bench.scaling,
+        "offscreen": bench.offscreen,
+    }
+    parts |= {name: measure for name, measure in others.items() if name in more}
     for name, measure in parts.items():
         progress(name)
         with gl.borrowed():
