@@ -133,7 +133,7 @@ async def test_the_avatar_calls_the_games_functions(tool: str, answer: str, fake
     assert ("exception" in said) == (tool == "door")
 
 
-@pytest.mark.parametrize("end", ["stop", "quit"])
+@pytest.mark.parametrize("end", ["stop", "exit", "quit"])
 async def test_it_ends_within_a_second_when_the_server_hangs(end: str, fake_bridge: MakeBridge) -> None:
     async with fake_bridge() as (_, fakes):
         relay = _Relay(fakes.bridge)

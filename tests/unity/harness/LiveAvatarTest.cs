@@ -4,6 +4,7 @@
 //   "ask TEXT"     asks and waits for the whole answer        "cut TEXT"     asks, and interrupts the answer after 0.3 s
 //   "hear"         speaks noise into the microphone for 1 s    "reload"       scripts are loaded again
 //   "stop"         disables it                                 "quit"         the game ends
+//   "exit"         play mode ends
 //   "wait"         waits for a line on standard input
 using System;
 using System.Collections.Generic;
@@ -72,6 +73,7 @@ public sealed class LiveAvatarTest
                 case "hear": Hear(); break;
                 case "wait": Console.ReadLine(); break;
                 case "reload": Timed("reload", AssemblyReloadEvents.Reload); break;
+                case "exit": Timed("exit", () => EditorApplication.Change(PlayModeStateChange.ExitingPlayMode)); break;
                 case "stop": Timed("stop", () => _avatar.enabled = false); break;
                 case "quit": Timed("quit", Player.Quit); break;
                 default: throw new ArgumentException(command);

@@ -30,8 +30,10 @@ namespace Taoxr.Avatar
         private int _at;
         private float _nextLook;
         private bool _pushToTalk;
+#if (UNITY_ANDROID || UNITY_IOS || UNITY_VISIONOS) && !UNITY_EDITOR
         private bool _asked;
-        private bool _saidMissing;
+#endif
+        private bool _saidFailure;
 
         /// <summary>The microphone cannot be used, in words for the user.</summary>
         public event Action<string>? Failed;
@@ -106,14 +108,13 @@ namespace Taoxr.Avatar
             }
             _asked = true;
             return false;
-#elif UNITY_IOS && !UNITY_EDITOR
+#elif (UNITY_IOS || UNITY_VISIONOS) && !UNITY_EDITOR
             if (Application.HasUserAuthorization(UserAuthorization.Microphone)) return true;
             if (!_asked) Application.RequestUserAuthorization(UserAuthorization.Microphone);
             _asked = true;
             return false;
 #else
-            _asked = true;
-            return _asked;
+            return true;
 #endif
         }
 
@@ -121,23 +122,29 @@ namespace Taoxr.Avatar
         {
             if (Microphone.devices.Length == 0)
             {
-                if (!_saidMissing) Failed?.Invoke("this device has no microphone");
-                _saidMissing = true;
+                Fail("this device has no microphone");
                 return;
             }
-            _saidMissing = false;
             Microphone.GetDeviceCaps(Device, out var least, out var most);
             var rate = least == 0 && most == 0 ? Rate : Mathf.Clamp(Rate, least, most);
             _clip = Microphone.Start(Device, true, ClipSeconds, rate);
             if (_clip == null)
             {
-                Failed?.Invoke("the microphone \"" + device + "\" does not start; another program may use it");
+                Fail("the microphone \"" + device + "\" does not start; another program may use it");
                 return;
             }
+            _saidFailure = false;
             var block = _clip.frequency / BlocksPerSecond;
             _block = new float[block * _clip.channels];
             if (_sound?.From != _clip.frequency) _sound = new SoundIn(_clip.frequency, Rate, block);
             _at = 0;
+        }
+
+        // Once; it is tried again twice a second.
+        private void Fail(string why)
+        {
+            if (!_saidFailure) Failed?.Invoke(why);
+            _saidFailure = true;
         }
 
         private void Stop()
