@@ -142,7 +142,8 @@ def _point(request: body_pb2.LookAt) -> tuple[float, float, float] | None:
 
 
 def _span(span: Span) -> motion_pb2.MovedSpan:
-    rotations = span.rotations.reshape(len(span.times_us), -1).astype("<f4").tolist()
+    # No frame may fall into a span as short as the end of a clause.
+    rotations = [frame.ravel().astype("<f4").tolist() for frame in span.rotations]
     rows = zip(span.times_us.tolist(), rotations, span.hips.tolist(), strict=True)
     return motion_pb2.MovedSpan(
         start_us=span.start_us,

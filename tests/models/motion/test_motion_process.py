@@ -76,6 +76,16 @@ SPEECH = (
 )
 
 
+async def test_a_span_too_short_for_a_frame_has_none(target: str) -> None:
+    """Such as the last 10 ms of a clause."""
+    async with service(target) as stub:
+        spans = await moved(stub, config(), *(advance(TALKING, 10_000, i * 10_000) for i in range(10)))
+    frames = [len(response.span.frames) for response in spans if response.HasField("span")]
+    assert len(frames) == 10
+    assert sum(frames) == 3  # 30 a second
+    assert 0 in frames
+
+
 async def test_it_moves_on_the_clocks_it_is_told_and_says_the_same_for_the_same_seed(target: str) -> None:
     async with service(target) as stub:
         first, again, other = [await moved(stub, config(seed), *SPEECH) for seed in (1, 1, 2)]
