@@ -25,6 +25,8 @@ from taoxr_runtime.render.egl import Context
 from taoxr_runtime.splat_files import Cloud
 from taoxr_runtime.splat_files.scene import write
 
+pytestmark = pytest.mark.gl
+
 AVATAR = Path(str(files("taoxr_runtime"))) / "assets" / "default.nnr"
 ENTRY = "tensors/importance.npy"
 HALF_FOV = math.radians(13)
