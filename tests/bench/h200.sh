@@ -50,10 +50,17 @@ timeout 80 "$python" -c 'import gsplat.cuda._backend' >"$out/build.log" 2>&1 &
 builder=$!
 part tests 75 tests.txt "$python" -m pytest -q -p no:cacheprovider \
     tests/runtime/test_render_sorts.py tests/runtime/test_render_layers.py tests/runtime/test_render_early_stop.py
-if wait "$builder"; then rm -f "$out/build.log"; else echo "gsplat: not built, see build.log"; fi
+built=yes
+wait "$builder" || built=no
 
 # The first start in a new cache folder measures plans and rasterizers, 1 to 3 s of it.
 part render 115 render.json "$python" -c 'from taoxr.cli import main; main()' \
     bench render --floats --sorts --seconds 60 --json "$@"
-part gsplat 45 gsplat.json "$python" tests/bench/compare_gsplat.py --out "$out"
+if [ "$built" = yes ]; then
+    rm -f "$out/build.log"
+    part gsplat 45 gsplat.json "$python" tests/bench/compare_gsplat.py --out "$out"
+else
+    failed=$((failed + 1))
+    echo "gsplat: not built, see build.log"
+fi
 exit "$failed"
