@@ -9,7 +9,7 @@ from taoxr_runtime.render.canvas import Canvases, CanvasFormat, one_texture
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.render.quads import Quads, layer_extension
 
-pytestmark = [pytest.mark.gl, pytest.mark.parity]
+pytestmark = pytest.mark.gl
 
 STEPS = 0
 """8-bit steps by which the pictures may differ: both run the same arithmetic in the same order."""
