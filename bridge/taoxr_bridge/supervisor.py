@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from taoxr import huge_pages
 from taoxr.errors import InvalidInputError
 from taoxr_bridge.settings import Settings
 from taoxr_bridge.socket_folder import socket_folder
@@ -152,6 +153,7 @@ async def _run_once(worker: Worker, settings: Settings) -> tuple[int, str]:
         stderr=asyncio.subprocess.PIPE,
         # Ctrl-C is for the bridge, which then stops its workers in order.
         process_group=0,
+        env=huge_pages.environment(),
     )  # fmt: skip
     lines: deque[str] = deque(maxlen=_STDERR_LINES)
     try:

@@ -150,6 +150,18 @@ def _silent(_level: int, _text: bytes, _data: object) -> None:
     pass
 
 
+def compare(folder: Path, gguf: Path | None, threads: int, prompt_tokens: int) -> list[Speed]:
+    """Times our engine on a folder, and llama.cpp on a GGUF file if there are both.
+
+    Raises:
+        ModelError: One of them cannot load the model.
+    """
+    loads = [lambda: ours(folder, threads)]
+    if gguf is not None and has_peer():
+        loads.append(lambda: peer(gguf, threads))
+    return time_engines(loads, prompt_tokens)
+
+
 def time_engines(loads: Sequence[Callable[[], Engine]], prompt_tokens: int = PROMPT_TOKENS) -> list[Speed]:
     """Times engines in turns, so that a load that comes and goes slows all."""
     process, engines, loaded = psutil.Process(), list[Engine](), list[tuple[float, int]]()

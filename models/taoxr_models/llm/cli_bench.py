@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from taoxr import huge_pages
 from taoxr.errors import InvalidInputError
 from taoxr_models.catalog import default_model, verified
 from taoxr_models.catalog.recipes.llama import convert_llama
@@ -57,11 +58,8 @@ def llm(
             convert_llama(gguf, folder)
         else:
             folder = verified(name)
-        loads = [lambda: bench.ours(folder, threads)]
-        if gguf is not None and bench.has_peer():
-            source = gguf
-            loads.append(lambda: bench.peer(source, threads))
-        ours, *peers = bench.time_engines(loads, prompt_tokens)
+        # In memory as a worker's.
+        ours, *peers = huge_pages.run(bench.compare, folder, gguf, threads, prompt_tokens)
     figures: dict[str, object] = {"model": name, "threads": threads, "prompt_tokens": prompt_tokens}
     figures |= _figures(ours, prompt_tokens)
     figures["peer"] = "llama.cpp" if peers else None

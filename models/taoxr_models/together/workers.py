@@ -13,7 +13,7 @@ import grpc.aio
 import psutil
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from taoxr import rpc
+from taoxr import huge_pages, rpc
 from taoxr.errors import UnavailableError
 
 ROLES: Final = ("ear", "llm", "tts", "a2bs")
@@ -60,7 +60,10 @@ async def _worker(role: str, folder: Path) -> AsyncGenerator[Running]:
     target = f"unix:{folder / role}"
     command = [sys.executable, "-m", "taoxr_models.worker", role, "--listen", target]
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        env=huge_pages.environment(),
     )
     try:
         async with grpc.aio.insecure_channel(target, options=rpc.CHANNEL_OPTIONS) as channel:
