@@ -94,6 +94,12 @@ async def open_voice(
             except InvalidInputError as error:
                 raise InvalidInputError(field, error.value, error.expected) from error
     return Voice(
-        *(tts, a2bs, rate, frame_rate, settings.sentence_pause_ms, settings.worker_wait_s, style),
-        whole_clauses=whole_clauses,
+        tts,
+        a2bs,
+        rate,
+        frame_rate,
+        settings.sentence_pause_ms,
+        settings.worker_wait_s,
+        style,
+        whole_clauses,
     )
