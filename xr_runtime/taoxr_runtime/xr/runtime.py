@@ -76,12 +76,11 @@ class Runtime:
                 "make Monado or WiVRn the active runtime, or leave out --overlay"
             )
         enabled = [_OPENGL, *wanted, *(_USEFUL & available)]
-        self.extensions = frozenset(enabled)
         if self.surroundings.overlay:
             enabled.append(OVERLAY)
         if self.surroundings.room and PASSTHROUGH in available:
             enabled.append(PASSTHROUGH)
-        self._enabled = frozenset(enabled)
+        self.extensions = frozenset(enabled)
         major, minor, patch = (int(part) for part in __version__.split(".")[:3])
         application = xr.ApplicationInfo(
             application_name="taoxr",
@@ -127,7 +126,7 @@ class Runtime:
 
     def _shows_the_room(self) -> bool:
         """Whether the headset has what ``XR_FB_passthrough`` shows."""
-        if PASSTHROUGH not in self._enabled:
+        if PASSTHROUGH not in self.extensions:
             return False
         xr = api.xr()
         room = xr.SystemPassthroughPropertiesFB()
