@@ -1,16 +1,13 @@
 """``taoxr ar``."""
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from PIL import Image
 from rich.console import Console
 from rich.markup import escape
 
 from taoxr.client import ConversationOptions, Track
-from taoxr.errors import InvalidInputError
 from taoxr_runtime.ar.assistant import Assistant, tools
 from taoxr_runtime.ar.attention import PATIENCE_S, Attention
 from taoxr_runtime.ar.follow import Follower
@@ -19,14 +16,27 @@ from taoxr_runtime.audio import open_sink, open_source
 from taoxr_runtime.demo.options import check_text
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Actor, Companion
-from taoxr_runtime.render.renderer import Rasterizer
-from taoxr_runtime.xr.app import Figure, Options, run, side_by_side
-from taoxr_runtime.xr.cli import BindingChoice
+from taoxr_runtime.xr.app import Figure, Options, run
 from taoxr_runtime.xr.conversation import Conversation
 from taoxr_runtime.xr.environment import Surroundings, missing
 from taoxr_runtime.xr.floor import OnFloor, floor, shadow
-from taoxr_runtime.xr.link import Pictures, Shot
+from taoxr_runtime.xr.link import Pictures
 from taoxr_runtime.xr.muting import MutableSource
+from taoxr_runtime.xr.options import (
+    SMALLEST,
+    AvatarFile,
+    Binding,
+    BindingChoice,
+    Frames,
+    Mic,
+    Questions,
+    Raster,
+    Scale,
+    Screenshot,
+    Sound,
+    Target,
+    saving,
+)
 from taoxr_runtime.xr.runtime import Runtime, extensions
 from taoxr_runtime.xr.stature import eye_height, feet
 
@@ -52,24 +62,16 @@ def ar(
     use_tools: Annotated[
         bool, typer.Option("--tools/--no-tools", help="Time, date, timers, reminders, and installed tools.")
     ] = True,
-    target: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="A running bridge; else one is started.")
-    ] = None,
-    text: Annotated[list[str] | None, typer.Option(help="A question to begin with; may be repeated.")] = None,
-    sound: Annotated[str, typer.Option(help="Loudspeaker: auto, device, null, or a .wav to write.")] = "auto",
-    mic: Annotated[str, typer.Option(help="Microphone: auto, device, null, or a recording.")] = "auto",
-    avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
-    frames: Annotated[int, typer.Option(min=0, help="End after as many frames; 0: at Ctrl-C.")] = 0,
-    screenshot: Annotated[
-        Path | None, typer.Option(help="Save the last frame, both eyes side by side (.png).")
-    ] = None,
-    binding: Annotated[BindingChoice, typer.Option(help="How OpenXR gets at OpenGL.")] = BindingChoice.AUTO,
-    scale: Annotated[
-        float, typer.Option(min=0.1, max=2.0, help="Width and height as part of what the headset recommends.")
-    ] = 1.0,
-    raster: Annotated[
-        Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
-    ] = "auto",
+    target: Target = None,
+    text: Questions = None,
+    sound: Sound = "auto",
+    mic: Mic = "auto",
+    avatar: AvatarFile = None,
+    frames: Frames = 0,
+    screenshot: Screenshot = None,
+    binding: Binding = BindingChoice.AUTO,
+    scale: Scale = 1.0,
+    raster: Raster = "auto",
 ) -> None:
     """Keep the avatar around in a headset (OpenXR): in your room, or in front of another app.
 
@@ -86,14 +88,14 @@ def ar(
     taoxr ar --text "Set a timer for five minutes." --mic null
     ```
     """
-    if screenshot is not None and screenshot.suffix.lower() != ".png":
-        raise InvalidInputError("--screenshot", str(screenshot), "a name that ends in .png")
     questions = [check_text(words) for words in text or []]
     attention, timers = Attention(wake, patience), Timers()
     console = Console(stderr=True, highlight=False, soft_wrap=True)
 
     def tell(line: str) -> None:
         console.print(f"[dim]\\[ar][/] {escape(line)}")
+
+    save = saving(screenshot, tell)
 
     def on_main_app(visible: bool) -> None:
         tell(
@@ -135,18 +137,13 @@ def ar(
             figure = OnFloor(figure, ground)
         options = Options(
             binding.value,
-            Pictures(scale=scale, smallest=0.6),
+            Pictures(scale=scale, smallest=SMALLEST),
             frames,
             eye_height(scene),
             raster,
             surroundings,
         )
 
-        def save(shot: Shot) -> None:
-            if screenshot is not None:
-                Image.fromarray(side_by_side(shot.pictures)).save(screenshot)
-                tell(f"saved {screenshot}")
-
-        timing = run(options, figure, assistant, tell, save if screenshot is not None else None)
+        timing = run(options, figure, assistant, tell, save)
         for line in timing.summary():
             tell(line)

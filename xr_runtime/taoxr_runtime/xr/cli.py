@@ -2,11 +2,9 @@
 
 from contextlib import ExitStack
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import typer
-from PIL import Image
 from rich.console import Console
 from rich.markup import escape
 
@@ -16,24 +14,29 @@ from taoxr_runtime.demo.options import check_text
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Actor, Companion
 from taoxr_runtime.live.actor import Person
-from taoxr_runtime.render.renderer import Rasterizer
-from taoxr_runtime.xr.app import Options, Partner, Silence, run, side_by_side
+from taoxr_runtime.xr.app import Options, Partner, Silence, run
 from taoxr_runtime.xr.conversation import Conversation, Nobody
 from taoxr_runtime.xr.floor import OnFloor, floor
-from taoxr_runtime.xr.link import Pictures, Shot
+from taoxr_runtime.xr.link import Pictures
 from taoxr_runtime.xr.muting import MutableSource
+from taoxr_runtime.xr.options import (
+    SMALLEST,
+    AvatarFile,
+    Binding,
+    BindingChoice,
+    Frames,
+    Mic,
+    Questions,
+    Raster,
+    Scale,
+    Screenshot,
+    Sound,
+    Target,
+    saving,
+)
 from taoxr_runtime.xr.stature import eye_height, feet
 
 app = typer.Typer(add_completion=False)
-
-
-class BindingChoice(StrEnum):
-    """How OpenXR gets at OpenGL."""
-
-    AUTO = "auto"
-    EGL = "egl"
-    GLX = "glx"
-    WGL = "wgl"
 
 
 class FormatChoice(StrEnum):
@@ -47,34 +50,26 @@ class FormatChoice(StrEnum):
 
 @app.command()
 def xr(
-    target: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="A running bridge; else one is started.")
-    ] = None,
+    target: Target = None,
     hands_free: Annotated[
         bool, typer.Option("--hands-free", help="Just speak; else hold a trigger while speaking.")
     ] = False,
-    text: Annotated[list[str] | None, typer.Option(help="A question to begin with; may be repeated.")] = None,
+    text: Questions = None,
     conversation: Annotated[
         bool, typer.Option("--conversation/--no-conversation", help="Talk, or only look.")
     ] = True,
-    sound: Annotated[str, typer.Option(help="Loudspeaker: auto, device, null, or a .wav to write.")] = "auto",
-    mic: Annotated[str, typer.Option(help="Microphone: auto, device, null, or a recording.")] = "auto",
-    avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
-    frames: Annotated[int, typer.Option(min=0, help="End after as many frames; 0: at Ctrl-C.")] = 0,
-    screenshot: Annotated[
-        Path | None, typer.Option(help="Save the last frame, both eyes side by side (.png).")
-    ] = None,
-    binding: Annotated[BindingChoice, typer.Option(help="How OpenXR gets at OpenGL.")] = BindingChoice.AUTO,
+    sound: Sound = "auto",
+    mic: Mic = "auto",
+    avatar: AvatarFile = None,
+    frames: Frames = 0,
+    screenshot: Screenshot = None,
+    binding: Binding = BindingChoice.AUTO,
     format: Annotated[FormatChoice, typer.Option(help="Of the swapchains.")] = FormatChoice.AUTO,
     layers: Annotated[
         int, typer.Option(min=1, max=2, help="1: a swapchain for each eye; 2: one with two layers.")
     ] = 1,
-    scale: Annotated[
-        float, typer.Option(min=0.1, max=2.0, help="Width and height as part of what the headset recommends.")
-    ] = 1.0,
-    raster: Annotated[
-        Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
-    ] = "auto",
+    scale: Scale = 1.0,
+    raster: Raster = "auto",
     refresh_rate: Annotated[
         str,
         typer.Option(
@@ -88,7 +83,7 @@ def xr(
             max=1.0,
             help="Width and height that pictures may shrink to, to keep up; 1: they never do.",
         ),
-    ] = 0.6,
+    ] = SMALLEST,
     pause_when_idle: Annotated[
         bool,
         typer.Option(
@@ -103,8 +98,6 @@ def xr(
     see docs/xr.md.
     """
     rate = _refresh_rate(refresh_rate)
-    if screenshot is not None and screenshot.suffix.lower() != ".png":
-        raise InvalidInputError("--screenshot", str(screenshot), "a name that ends in .png")
     questions = [check_text(words) for words in text or []]
     if questions and not conversation:
         raise InvalidInputError("--text", questions[0], "no --no-conversation beside it")
@@ -112,6 +105,8 @@ def xr(
 
     def tell(line: str) -> None:
         console.print(f"[dim]\\[xr][/] {escape(line)}")
+
+    save = saving(screenshot, tell)
 
     with ExitStack() as stack:
         scene = load_avatar(avatar)
@@ -131,12 +126,7 @@ def xr(
         pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale, smallest=smallest)
         options = Options(binding.value, pictures, frames, eye_height(scene), raster, refresh_rate=rate)
 
-        def save(shot: Shot) -> None:
-            if screenshot is not None:
-                Image.fromarray(side_by_side(shot.pictures)).save(screenshot)
-                tell(f"saved {screenshot}")
-
-        timing = run(options, figure, partner, tell, save if screenshot is not None else None)
+        timing = run(options, figure, partner, tell, save)
         for line in timing.summary():
             tell(line)
 
