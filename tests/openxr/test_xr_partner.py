@@ -14,6 +14,7 @@ from taoxr_runtime.audio.protocols import BLOCK, SOURCE_HZ, Deliver
 from taoxr_runtime.live import CompanionState
 from taoxr_runtime.live.status import Captions
 from taoxr_runtime.xr import api
+from taoxr_runtime.xr.app import Options, Silence, _Loop
 from taoxr_runtime.xr.captions import Words
 from taoxr_runtime.xr.cli import app as xr_app
 from taoxr_runtime.xr.controls import Wishes
@@ -123,6 +124,26 @@ def test_away_the_conversation_goes_on_or_pauses(pause: bool) -> None:
     partner.tick(Wishes())
     assert not source.muted
     assert companion.told == (["interrupt", "What?"] if pause else ["What?"])
+
+
+def test_a_hand_feels_what_it_holds_and_that_the_avatar_listens_to_its_key() -> None:
+    """The link is played: it notes which hand it was to pulse."""
+    partner, felt = Silence(), list[int]()
+    loop = _Loop(Options(), None, partner, None, None, None, print, None)
+    link = SimpleNamespace(pulse=felt.append)
+
+    def after(listening: bool, wishes: Wishes) -> list[int]:
+        felt.clear()
+        partner.listening = listening
+        loop._pulse(link, wishes)
+        return felt.copy()
+
+    assert after(False, TALKING) == []  # the key is down; it does not listen yet
+    assert after(True, TALKING) == [0]
+    assert after(True, TALKING) == []
+    assert after(True, Wishes(grabbed=(False, True))) == [1]
+    assert after(False, Wishes()) == []
+    assert after(True, Wishes()) == [], "who speaks hands-free is not shaken at each word"
 
 
 def test_states_of_a_session_whose_headset_is_taken_off_and_which_ends(

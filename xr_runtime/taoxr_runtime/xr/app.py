@@ -249,7 +249,6 @@ class _Loop:
         wishes = self._controls.update(link.hands(frame), time.monotonic(), away)
         words = self._partner.tick(wishes)
         self._pulse(link, wishes)
-        shot = None
         link.resize(pace.scale)
         camera = link.look(frame, wishes) if frame.visible else None
         if camera is None:
@@ -275,13 +274,12 @@ class _Loop:
         collect_young(self._drawn)
 
     def _pulse(self, link: Link, wishes: Wishes) -> None:
-        """Let the hands feel that they hold the avatar, and that it listens."""
+        """Let the hands feel that they hold the avatar, and that it listens to the key."""
         listening = self._partner.listening
         heard = listening and not self._listening
         self._listening = listening
         for side, grabbed in enumerate(wishes.grabbed):
-            # Who speaks without a key feels it in both hands.
-            if grabbed or (heard and (wishes.talking[side] or not wishes.talk)):
+            if grabbed or (heard and wishes.talking[side]):
                 link.pulse(side)
 
 
