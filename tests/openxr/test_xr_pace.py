@@ -24,9 +24,6 @@ class Display:
         self.offered = list(offered)
         self.asked: list[float] = []
 
-    def current(self) -> float | None:
-        return self.asked[-1] if self.asked else None
-
     def request(self, hz: float) -> None:
         self.asked.append(hz)
 

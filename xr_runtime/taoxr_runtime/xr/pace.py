@@ -14,10 +14,6 @@ class Display(Protocol):
 
     offered: list[float]
 
-    def current(self) -> float | None:
-        """Hertz; None when unknown."""
-        ...
-
     def request(self, hz: float) -> None:
         """Ask for one of the rates offered."""
         ...

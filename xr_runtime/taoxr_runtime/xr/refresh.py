@@ -98,13 +98,6 @@ class DisplayRate:
             found = api.call("enumerate_display_refresh_rates_fb", session.handle)
             self.offered = [float(rate) for rate in found]
 
-    def current(self) -> float | None:
-        """Hertz; None where the runtime does not say."""
-        if not self.offered:
-            return None
-        rate = api.call("get_display_refresh_rate_fb", self._session.handle)
-        return float(getattr(rate, "value", rate)) or None
-
     def request(self, hz: float) -> None:
         """Ask for one of the rates offered."""
         api.call("request_display_refresh_rate_fb", self._session.handle, hz)
