@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from taoxr_runtime.xr.poses import Matrix, Pose
+from taoxr_runtime.xr.poses import Matrix, Pose, about_y
 
 _LONGEST_STEP_S: Final = 0.1
 """After a break, such as when nobody looked, motion goes on as if it had been this short."""
@@ -110,7 +110,7 @@ class Follower:
         faces += self._facing.step(off, step_s, self._manner.swiftness * 1.6, math.inf)
         if not self._coming and abs(_wrap(user - faces)) < _SETTLED_RAD and self._facing.slow:
             self._turning = False
-        return (0.0, math.sin(faces / 2), 0.0, math.cos(faces / 2))
+        return about_y(faces)
 
     def _rest(self) -> None:
         self._coming = self._turning = False
