@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.splats import Splats
+from taoxr_runtime.splats import Splats, full, upper
 
 T = TypeVar("T")
 _RIGID: Final = 1e-4
-_FULL: Final = [0, 1, 2, 1, 3, 4, 2, 4, 5]
-_UPPER: Final = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,7 @@ def gather(placed: Sequence[Placed[Splats]]) -> Splats:
         check_rigid(f"placed[{i}].model", one.model)
         turn, move = one.model[:3, :3].astype(np.float32), one.model[:3, 3].astype(np.float32)
         means.append((one.what.means @ turn.T + move).astype(np.float32))
-        full = turn @ one.what.covariances[:, _FULL].reshape(-1, 3, 3) @ turn.T
-        covariances.append(full[:, _UPPER[0], _UPPER[1]].astype(np.float32, copy=False))
+        covariances.append(upper(turn @ full(one.what.covariances) @ turn.T).astype(np.float32, copy=False))
     return Splats(
         np.concatenate(means),
         np.concatenate(covariances),

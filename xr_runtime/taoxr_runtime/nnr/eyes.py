@@ -13,10 +13,10 @@ from taoxr_runtime.nnr.nodes.binding import Binding
 from taoxr_runtime.nnr.nodes.deformer import Deformer
 from taoxr_runtime.nnr.nodes.skinning import Skinning, rotations
 from taoxr_runtime.nnr.scene import Scene
+from taoxr_runtime.splats import full, upper
 
 # A triangle is an eyeball's when the bone has nearly all of each corner.
 _OWNS: Final = 0.99
-_UPPER: Final = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])
 
 
 class Key(Protocol):
@@ -78,9 +78,7 @@ class Eye:
         change = now @ np.linalg.inv(then)
         turn, i = change[:3, :3], self.splats
         means[i] = after.means[i] @ turn.T + change[:3, 3]
-        full = after.covariances[i][:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
-        full = turn @ full @ turn.T
-        covariances[i] = full[:, _UPPER[0], _UPPER[1]]
+        covariances[i] = upper(turn @ full(after.covariances[i]) @ turn.T)
 
     def _local(self, quaternion: NDArray[Any]) -> F64:
         """Turns about the eye's centre, [4, 4]."""

@@ -11,7 +11,7 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.nnr.nodes.sh_color import harmonics as basis
 from taoxr_runtime.nnr.nodes.skinning import rotations
 from taoxr_runtime.splat_files import harmonics
-from taoxr_runtime.splats import Splats
+from taoxr_runtime.splats import Splats, upper
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
@@ -67,8 +67,7 @@ class Cloud:
     def covariances(self) -> F32:
         """float32 [N, 6], upper triangles (xx, xy, xz, yy, yz, zz) in square metres."""
         axes = rotations(self.rotations.astype(np.float64)) * self.sigmas.astype(np.float64)[:, None, :]
-        full = axes @ axes.transpose(0, 2, 1)
-        return full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]].astype(np.float32)
+        return upper(axes @ axes.transpose(0, 2, 1)).astype(np.float32)
 
     def colors_srgb(self, camera: ArrayLike) -> F32:
         """Colours as seen from a point, float32 [N, 3], sRGB-encoded, 0 to 1.

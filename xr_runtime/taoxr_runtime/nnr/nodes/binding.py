@@ -16,6 +16,7 @@ from pydantic import Field
 from taoxr_runtime.nnr.nodes import growth
 from taoxr_runtime.nnr.nodes.base import BLOCK, F32, F64, MAX_LENGTH, Node, Reader, Tensors, gather
 from taoxr_runtime.nnr.schema import MAX_SPLATS, Strict
+from taoxr_runtime.splats import upper
 
 MAX_TRIANGLES: Final = 65_535
 MAX_SUBDIVISION: Final = 255
@@ -242,8 +243,7 @@ class Binding(Node):
         strand = width**2 * np.eye(3) + np.einsum("ni,nj->nij", axis, axis)
 
         means = np.concatenate([mean, p[s, 0] + offset])
-        full = np.concatenate([(flat + thick)[t], strand])
-        return means, full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]], frames
+        return means, upper(np.concatenate([(flat + thick)[t], strand])), frames
 
 
 def _cross(a: F32, b: F32) -> F32:

@@ -10,11 +10,11 @@ from taoxr_runtime.nnr.nodes import growth
 from taoxr_runtime.nnr.nodes.base import F32, F64, MAX_LENGTH, Node, Reader, Tensors
 from taoxr_runtime.nnr.nodes.skinning import rotations
 from taoxr_runtime.nnr.schema import MAX_SPLATS, Strict
+from taoxr_runtime.splats import upper
 
 UNIT: Final = 32_767
 """What stands for 1 in a stored quaternion."""
 _SHORTEST: Final = UNIT // 2
-_UPPER: Final = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 class Attributes(Strict):
@@ -73,7 +73,6 @@ class Cloud(Node):
     def reference(self, inputs: Sequence[F64]) -> tuple[F64, ...]:
         """See `Node.reference`."""
         axes = rotations(self.rotation.astype(np.float64)) * self.sigma[:, None].astype(np.float64)
-        full = axes @ axes.transpose(0, 2, 1)
-        covariances = np.stack([full[:, i, j] for i, j in _UPPER], axis=1)
+        covariances = upper(axes @ axes.transpose(0, 2, 1))
         still = np.zeros_like(self.mean, np.float64)
         return self.mean.astype(np.float64), covariances, self.opacity / 255.0, np.eye(3)[None], still

@@ -19,13 +19,13 @@ from taoxr_runtime.nnr.nodes.binding import DEGENERATE, MAX_TRIANGLES
 from taoxr_runtime.nnr.nodes.coefficients import MAX_COEFFICIENTS
 from taoxr_runtime.nnr.nodes.skinning import rotations
 from taoxr_runtime.nnr.schema import MAX_SPLATS, Strict
+from taoxr_runtime.splats import UPPER, upper
 
 TENSORS: Final = {
     "triangles", "splat_triangle", "barycentric", "offset", "rotation", "scale",
     "position_shapes", "color_shapes",
 }  # fmt: skip
 MAX_SCALE: Final = 100
-_UPPER: Final = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 class Attributes(Strict):
@@ -77,8 +77,8 @@ class Deformer(Node):
 
         self.corner_weights: F32 = np.stack([corner0, *self.barycentric.T]).astype(np.float32)
         turned = rotations(self.rotation.astype(np.float64)) * self.scale[:, None]
-        local = turned @ turned.transpose(0, 2, 1)
-        self.local_covariance: F32 = np.stack([local[:, i, j] for i, j in _UPPER]).astype(np.float32)
+        local = upper(turned @ turned.transpose(0, 2, 1))
+        self.local_covariance: F32 = np.ascontiguousarray(local.T, np.float32)
         """In the triangle's frame, in units of its mean edge length squared, [6, N]."""
         self._corners = np.ascontiguousarray(self.triangles.T).reshape(-1)
         self._moves: F32 = np.empty((3, count), np.float32)
@@ -103,7 +103,7 @@ class Deformer(Node):
             turn = turn * edge[at]
             local = _full(self.local_covariance[:, block])
             half = np.einsum("ikn,kjn->ijn", turn, local)
-            for k, (i, j) in enumerate(_UPPER):
+            for k, (i, j) in enumerate(UPPER):
                 covariances[block, k] = np.einsum("kn,kn->n", half[i], turn[j])
 
     def thinned(
@@ -135,8 +135,7 @@ class Deformer(Node):
         means += np.einsum("nij,nj->ni", frames[t], moves)
         turned = rotations(self.rotation.astype(np.float64)) * self.scale[:, None].astype(np.float64)
         turned = frames[t] @ turned * edge[t, None, None]
-        full = turned @ turned.transpose(0, 2, 1)
-        covariances = np.stack([full[:, i, j] for i, j in _UPPER], axis=1)
+        covariances = upper(turned @ turned.transpose(0, 2, 1))
         compensation = np.tensordot(weights, self.color_shapes.astype(np.float64), 1).reshape(count, 3)
         return means, covariances, frames, compensation
 
@@ -160,6 +159,6 @@ def _frames(corners: F32) -> tuple[F32, F32]:
     return frame, (lengths[0] + lengths[1] + lengths[2]) / np.float32(3)
 
 
-def _full(upper: F32) -> F32:
+def _full(stored: F32) -> F32:
     """Symmetric matrices [3, 3, n] of their upper triangles [6, n]."""
-    return upper[[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3, -1)
+    return stored[[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3, -1)
