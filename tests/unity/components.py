@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from csharp import Assembly, Runtime, built
 
 HERE: Final = Path(__file__).parent
+HARNESS: Final = HERE / "harness"
 PACKAGE: Final = HERE.parents[1] / "unity_package/com.taoxr.avatar"
 UNITY: Final[tuple[str, ...]] = ("UNITY_2021_3_OR_NEWER", "ENABLE_LEGACY_INPUT_MANAGER")
 TEST_RUNNERS: Final = {"UnityEngine.TestRunner", "UnityEditor.TestRunner"}
 # What a project may have beside the package; Unity ignores a reference to what is not there.
 OPTIONAL: Final = {"YetAnotherHttpHandler", "Unity.XR.ARFoundation"}
+WITHOUT_UNITY: Final = ("Taoxr.Protocol", "Taoxr.Transport", "Taoxr.Client")
 # Code that is left out without a symbol: compiled, not run.
 VARIANTS: Final = {
     "Android": ("Taoxr.Avatar", "UNITY_ANDROID"),
@@ -76,17 +80,23 @@ def assemblies() -> list[Assembly]:
     return order
 
 
+def _program(name: str, *sources: str, uses: Sequence[str] = (), **more: Any) -> Assembly:
+    return Assembly(name, [HARNESS / source for source in sources], uses, program=True, **more)
+
+
+@cache
 def components() -> Path:
     """A folder with ``RUNTIME/NAME.dll`` for the package, its samples and tests, and what runs them."""
     made = assemblies()
-    uses = [a.name for a in made if a.name.rpartition(".")[2] not in VARIANTS]
-    harness = HERE / "harness"
+    everything = [a.name for a in made if a.name.rpartition(".")[2] not in VARIANTS]
     programs = [
-        Assembly(name, [harness / source for source in sources], uses, program=True, defines=UNITY)
-        for name, *sources in (
-            ("avatar_runner", "AvatarRunner.cs", "LiveAvatarTest.cs"),
-            ("nunit_runner", "NUnitRunner.cs"),
-        )
+        _program("avatar_runner", "AvatarRunner.cs", "LiveAvatarTest.cs", uses=everything, defines=UNITY),
+        _program("nunit_runner", "NUnitRunner.cs", uses=everything, defines=UNITY),
+        _program("codec_server", "CodecServer.cs", uses=WITHOUT_UNITY),
+        _program("grpc_runner", "GrpcRunner.cs", uses=WITHOUT_UNITY),
+        _program("client_runner", "ClientRunner.cs", uses=WITHOUT_UNITY),
+        _program("soak", "Soak.cs", uses=WITHOUT_UNITY, runtimes=["dotnet"]),
+        _program("scan", "Scan.cs", runtimes=["dotnet"]),
     ]
     return built([*made, *programs])
 

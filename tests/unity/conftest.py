@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from client_runner import ClientRunner
 from codec_server import CodecServer
-from csharp import RUNTIMES, Assembly, built
+from components import components
+from csharp import RUNTIMES
 
 if TYPE_CHECKING:
     from csharp import Runtime
@@ -29,29 +31,11 @@ _spec.loader.exec_module(_bridge)
 fake_workers, fake_bridge = _bridge.fake_workers, _bridge.fake_bridge
 start_bridge = _bridge.start_bridge
 
-HARNESS = Path(__file__).parent / "harness"
-RUNTIME_SOURCES = Path(__file__).parents[2] / "unity_package/com.taoxr.avatar/Runtime"
-
 
 @pytest.fixture(scope="session")
 def programs() -> Path:
     """A folder with ``RUNTIME/NAME.dll`` for the package's assemblies and the programs of ``harness``."""
-    protocol = Assembly("Taoxr.Protocol", sorted((RUNTIME_SOURCES / "Protocol").rglob("*.cs")))
-    transport = Assembly(
-        "Taoxr.Transport", sorted((RUNTIME_SOURCES / "Transport").rglob("*.cs")), ["Taoxr.Protocol"]
-    )
-    client = Assembly(
-        "Taoxr.Client",
-        sorted((RUNTIME_SOURCES / "Client").rglob("*.cs")),
-        [protocol.name, transport.name],
-    )
-    package = [protocol.name, transport.name, client.name]
-    codec = Assembly("codec_server", [HARNESS / "CodecServer.cs"], uses=package, program=True)
-    grpc = Assembly("grpc_runner", [HARNESS / "GrpcRunner.cs"], uses=package, program=True)
-    runner = Assembly("client_runner", [HARNESS / "ClientRunner.cs"], uses=package, program=True)
-    soak = Assembly("soak", [HARNESS / "Soak.cs"], uses=package, program=True, runtimes=["dotnet"])
-    scan = Assembly("scan", [HARNESS / "Scan.cs"], program=True, runtimes=["dotnet"])
-    return built([protocol, transport, client, codec, grpc, runner, soak, scan])
+    return components()
 
 
 @pytest.fixture(scope="module", params=RUNTIMES)
@@ -71,3 +55,11 @@ def make_client(request: pytest.FixtureRequest, programs: Path) -> Callable[...,
         return ClientRunner(runtime, programs / runtime / "client_runner.dll", target, **options)
 
     return make
+
+
+@pytest.fixture
+def voice(tmp_path: Path) -> Path:
+    """A second of what a fake ear takes for speech, and silence after it; raw, 16 kHz."""
+    path = tmp_path / "voice.raw"
+    path.write_bytes(np.r_[np.full(16000, 1000), np.zeros(4000)].astype("<i2").tobytes())
+    return path

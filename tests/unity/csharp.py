@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
@@ -104,6 +105,7 @@ def built(assemblies: Sequence[Assembly]) -> Path:
                 made.rename(out)
         finally:
             shutil.rmtree(made, ignore_errors=True)
+    os.utime(out)  # What is in use is not the oldest.
     return out
 
 

@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +20,13 @@ pytestmark = pytest.mark.process
 MakeBridge = Callable[..., Any]
 
 
-@cache
-def built() -> Path:
-    return components()
-
-
 @pytest.fixture(params=RUNTIMES)
 def runtime(request: pytest.FixtureRequest) -> Runtime:
     return request.param
 
 
 def test_every_assembly_compiles_with_what_its_definition_names() -> None:
-    folder = built()
+    folder = components()
     for assembly in assemblies():
         for runtime in RUNTIMES:
             assert dll(folder, runtime, assembly.name).stat().st_size > 1000, assembly.name
@@ -41,7 +35,7 @@ def test_every_assembly_compiles_with_what_its_definition_names() -> None:
 
 def test_the_packages_own_tests_pass(runtime: Runtime) -> None:
     names = [name for name in definitions() if name.endswith(".Tests")]
-    runner = dll(built(), runtime, "nunit_runner")
+    runner = dll(components(), runtime, "nunit_runner")
     done = subprocess.run([*command(runtime, runner), *names], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split()[-2]) >= 40
@@ -52,7 +46,7 @@ def test_no_reflection_and_no_code_made_at_run_time(programs: Path) -> None:
         "Taoxr.Avatar", "Taoxr.Avatar.Android", "Taoxr.Avatar.IOS", "Taoxr.Samples.Minimal",
         "Taoxr.Samples.XR.Foundation", "Taoxr.Samples.Tools",
     ):  # fmt: skip
-        lines = refers_to(programs, dll(built(), "dotnet", name))
+        lines = refers_to(programs, dll(components(), "dotnet", name))
         assert "UnityEngine.MonoBehaviour" in lines
         assert not [line for line in lines if dynamic(line)], name
 
@@ -71,7 +65,9 @@ def test_samples_and_documentation_are_there() -> None:
 
 def test_the_samples_head_has_all_shapes(tmp_path: Path) -> None:
     out = tmp_path / "head.txt"
-    subprocess.run([*command("dotnet", dll(built(), "dotnet", "avatar_runner")), "head", out], check=True)
+    subprocess.run(
+        [*command("dotnet", dll(components(), "dotnet", "avatar_runner")), "head", out], check=True
+    )
     shapes = [line.split() for line in out.read_text().splitlines() if line.startswith("s ")]
     assert len(shapes) == 52
     for _, name, *deltas in shapes:
@@ -172,7 +168,7 @@ async def _live(
 ) -> dict[str, list[str]]:
     """What harness/LiveAvatarTest.cs said of each thing, by its first word."""
     process = await asyncio.create_subprocess_exec(
-        *command(runtime, dll(built(), runtime, "avatar_runner")), "live", target, *commands,
+        *command(runtime, dll(components(), runtime, "avatar_runner")), "live", target, *commands,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     assert process.stdin

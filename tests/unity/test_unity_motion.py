@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Sequence
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -36,15 +35,10 @@ def runtime(request: pytest.FixtureRequest) -> Runtime:
 
 def run(runtime: Runtime, *arguments: object, data: bytes = b"") -> bytes:
     """What harness/AvatarRunner.cs answers."""
-    words = [*command(runtime, dll(_built(), runtime, "avatar_runner")), *map(str, arguments)]
+    words = [*command(runtime, dll(components(), runtime, "avatar_runner")), *map(str, arguments)]
     done = subprocess.run(words, input=data, capture_output=True, check=False)
     assert done.returncode == 0, (done.stdout[-2000:] + done.stderr).decode()
     return done.stdout
-
-
-@cache
-def _built():
-    return components()
 
 
 def lines(*arguments: object, text: str = "", runtime: Runtime = "dotnet") -> list[str]:

@@ -1,11 +1,12 @@
 """With the package YetAnotherHttpHandler in a project, that carries TLS; here a stub, for it is native."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from client_runner import ClientRunner
-from conftest import HARNESS, RUNTIME_SOURCES
+from components import HARNESS, assemblies
 from csharp import Assembly, build
 
 pytestmark = pytest.mark.process
@@ -17,13 +18,8 @@ def with_yaha(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("yaha")
     shutil.copytree(programs / "mono", folder / "mono")
     stub = Assembly("YetAnotherHttpHandler", [HARNESS / "YahaStub.cs"], runtimes=["mono"])
-    transport = Assembly(
-        "Taoxr.Transport",
-        sorted((RUNTIME_SOURCES / "Transport").rglob("*.cs")),
-        uses=["Taoxr.Protocol", stub.name],
-        runtimes=["mono"],
-        defines=["TAOXR_YAHA"],
-    )
+    plain = next(assembly for assembly in assemblies() if assembly.name == "Taoxr.Transport")
+    transport = replace(plain, uses=[*plain.uses, stub.name], runtimes=["mono"], defines=["TAOXR_YAHA"])
     build(folder, [stub, transport])
     return folder / "mono" / "client_runner.dll"
 
