@@ -46,15 +46,12 @@ class Resolution:
         """See above."""
         return self._levels[self._level]
 
-    def frame(self, work_ms: float, period_ms: float) -> bool:
+    def frame(self, work_ms: float, period_ms: float) -> None:
         """Take in how long a frame took.
 
         Args:
             work_ms: From its begin until it was handed over, waiting taken off.
             period_ms: Between two pictures of the headset.
-
-        Returns:
-            Whether the scale is another now.
         """
         self._recent.append(work_ms)
         self._since_up += 1
@@ -62,7 +59,7 @@ class Resolution:
             self._patience = _FIRST_PATIENCE  # the step up has proved right
         self._holding = max(self._holding - 1, 0)
         if len(self._recent) < _RECENT or len(self._levels) == 1:
-            return False
+            return
         typical = median(self._recent)
         if self._before is not None:
             level, cost = self._before
@@ -71,34 +68,34 @@ class Resolution:
                 # Smaller pictures take as long: then rather good ones.
                 self._holding = self._patience
                 self._wait_longer()
-                return self._go(level)
+                self._go(level)
+                return
         if typical > _DOWN_AT * period_ms:
             self._fitting = 0
-            return not self._holding and self._down(typical, period_ms)
+            if not self._holding:
+                self._down(typical, period_ms)
+            return
         above = max(self._level - 1, 0)
         growth = (self._levels[above] / self.scale) ** 2
         self._fitting = self._fitting + 1 if typical * growth < _UP_BELOW * period_ms else 0
-        if self._level == 0 or self._fitting < self._patience:
-            return False
-        self._since_up = 0
-        return self._go(above)
+        if self._level > 0 and self._fitting >= self._patience:
+            self._since_up = 0
+            self._go(above)
 
-    def _down(self, typical: float, period_ms: float) -> bool:
+    def _down(self, typical: float, period_ms: float) -> None:
         if self._level == len(self._levels) - 1:
-            return False
+            return
         if self._since_up < 2 * _FIRST_PATIENCE:
             self._wait_longer()
         wanted = self.scale * (_AIM * period_ms / typical) ** 0.5
         fitting = [level for level, scale in enumerate(self._levels) if scale <= wanted]
         level = max(fitting[0] if fitting else len(self._levels) - 1, self._level + 1)
         self._before = (self._level, typical)
-        return self._go(level)
+        self._go(level)
 
-    def _go(self, level: int) -> bool:
-        changed = level != self._level
+    def _go(self, level: int) -> None:
         self._level, self._fitting = level, 0
         self._recent.clear()
-        return changed
 
     def _wait_longer(self) -> None:
         self._patience = min(2 * self._patience, _MOST_PATIENCE)
