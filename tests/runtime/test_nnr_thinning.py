@@ -2,7 +2,9 @@
 
 import math
 import tempfile
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.splat_files import Cloud
 from taoxr_runtime.splat_files.scene import write
+from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.gl
 
@@ -229,6 +232,25 @@ def test_a_frame_loop_gets_the_smaller_scene_when_it_is_made_and_never_another_m
         stay = kept(avatar.container, avatar.graph.count, 0.25)
         np.testing.assert_allclose(now.means, full.means[stay], atol=1e-6)
         assert not np.array_equal(now.means, splats.means)
+
+
+@pytest.mark.unit
+def test_an_update_that_fails_at_the_end_is_told_and_leaves_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene, late = Scene(small()), Future[Splats]()
+
+    def run() -> None:
+        with Background(scene) as background:
+            background.update(lambda _: None, 0.5, wait=True)
+            monkeypatch.setattr(Scene, "update_async", lambda _: late)
+            background.update(lambda _: None)
+            late.set_exception(MemoryError("no room"))
+
+    with pytest.raises(MemoryError, match="no room"):
+        run()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("levels")]
+    scene.close()
 
 
 @pytest.mark.unit

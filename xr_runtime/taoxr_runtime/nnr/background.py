@@ -42,8 +42,10 @@ class Background:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.finish()
-        self._levels.__exit__(kind, error, trace)
+        try:
+            self.finish()
+        finally:
+            self._levels.__exit__(kind, error, trace)
 
     def update(self, prepare: Callable[[Scene], None], share: float = 1.0, *, wait: bool = False) -> Splats:
         """The newest splats, valid until the next call; starts an update when none is running.
