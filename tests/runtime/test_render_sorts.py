@@ -8,7 +8,15 @@ from tests.runtime.pictures import MIN_PSNR, MIN_TRUE_PSNR, RASTERIZERS, cloud, 
 
 from taoxr_runtime.nnr import container, sample
 from taoxr_runtime.nnr.gl import GlScene
-from taoxr_runtime.render import OffscreenRenderer, SplatRenderer, View, look_at, perspective, reference
+from taoxr_runtime.render import (
+    OffscreenRenderer,
+    SplatRenderer,
+    View,
+    look_at,
+    objects,
+    perspective,
+    reference,
+)
 from taoxr_runtime.render.camera import centre
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.egl import Context
@@ -195,6 +203,23 @@ def test_the_gpu_finds_what_numpy_finds(context: None) -> None:
             assert len(parallax.passes(buffers, views[:1])) == 1
             buffers.release()
     parallax.release()
+
+
+def test_who_waits_is_told_of_these_splats_though_the_gpu_is_still_at_others(
+    context: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive = objects.Mailbox.receive
+
+    def slow(self: objects.Mailbox, wait: bool = False) -> list[int] | None:
+        return receive(self, wait) if wait else None
+
+    monkeypatch.setattr(objects.Mailbox, "receive", slow)
+    parallax, views = Parallax(), eyes_at(0.9)
+    small, large = (uploaded(cloud(500, sizes)) for sizes in ((0.001, 0.004), (0.02, 0.05)))
+    assert len(parallax.passes(small, views, wait=False)) == 1
+    assert len(parallax.passes(large, views, wait=True)) == 2
+    for thing in (small, large, parallax):
+        thing.release()
 
 
 def test_two_eyes_share_a_sort_where_splats_are_small(renderer: SplatRenderer) -> None:

@@ -67,7 +67,7 @@ class Parallax:
         reach = max(float(np.linalg.norm(view.position - middle)) for view in views)
         if isinstance(splats, Splats):
             return largest(splats, middle, reach) > MOST
-        self._hear(False)
+        self._hear(wait)
         place = splats.place_number, round(reach, 3)
         if not self._asked and self._last.outdated(place, middle):
             self._ask(splats, middle, reach)
