@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taoxr_runtime.render import View, look_at, perspective, reference
-from taoxr_runtime.render.backdrop import Studio, backdrop
+from taoxr_runtime.render.backdrop import Studio, backdrop, sees_floor
 from taoxr_runtime.render.sorting import back_to_front
 from taoxr_runtime.render.tiles import TILE, tile_lists
 from taoxr_runtime.splats import Splats
@@ -127,6 +127,26 @@ def test_tile_lists_hold_every_box_once_and_in_order(limit: int) -> None:
 def test_no_tile_lists_where_nothing_is_seen() -> None:
     assert list(tile_lists(np.zeros((5, 8), np.float32), 2, 2)) == []
     assert list(tile_lists(np.zeros((0, 8), np.float32), 2, 2)) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "seen"),
+    [((0, 0.0, 0), True), ((0, 1.6, 0), False), ((0, 3.0, 0), False), ((0, -50.0, 2.999), True)],
+)
+def test_where_no_floor_is_seen_feet_change_nothing(target: tuple[float, float, float], seen: bool) -> None:
+    view = View(look_at((0, 1.6, 3), target), perspective(0.35, 0.75), 30, 40)
+    assert sees_floor(view) is seen
+    feet = np.array([[-0.1, 0, 0], [0.1, 0, 0]])
+    assert seen or np.array_equal(backdrop(view), backdrop(view, feet))
+
+
+def test_straight_down_the_floor_is_seen() -> None:
+    down = np.eye(4)
+    down[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    down[2, 3] = -2.0
+    view = View(down, perspective(0.7, 1.0), 40, 40)
+    np.testing.assert_allclose(view.position, (0, 2, 0))
+    assert sees_floor(view)
 
 
 def test_backdrop_is_darkest_under_the_feet_and_smooth_elsewhere() -> None:

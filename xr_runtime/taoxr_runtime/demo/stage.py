@@ -15,7 +15,7 @@ from taoxr_runtime import nnr
 from taoxr_runtime.animation import Motion, Skeleton
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render import OffscreenRenderer
-from taoxr_runtime.render.backdrop import backdrop
+from taoxr_runtime.render.backdrop import backdrop, sees_floor
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.splats import Splats
 
@@ -76,15 +76,8 @@ class Stage:
             yield self._picture(ahead[0], ahead[1].result(), self.scene.order)
 
     def _picture(self, view: View, splats: Splats, order: NDArray[np.int32] | None) -> Picture:
-        behind = backdrop(view, self._feet if _sees_floor(view) else None)
+        behind = backdrop(view, self._feet if sees_floor(view) else None)
         return self._renderer.render(splats, [view], behind, order)[0][..., :3]
-
-
-def _sees_floor(view: View) -> bool:
-    """Whether the lower edge of the picture meets the floor before or a little behind the avatar."""
-    ray = view.world_to_view[:3, :3].T @ np.array([0.0, view.tangents[2], -1.0])
-    reach = float(np.linalg.norm(view.position[[0, 2]])) / float(np.linalg.norm(ray[[0, 2]]))
-    return bool(view.position[1] + reach * ray[1] < 0.1)
 
 
 @contextmanager

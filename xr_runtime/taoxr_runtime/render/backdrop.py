@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.render.camera import View
+
+_SHADOW_REACH: Final = 1.0
+"""Metres from the origin beyond which a shadow of feet that stand there does not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,18 @@ def backdrop(view: View, feet: ArrayLike | None = None, studio: Studio | None = 
     pixels[:, :, :3] = np.clip(image * 255 + noise, 0, 255)
     pixels[:, :, 3] = 255
     return pixels
+
+
+def sees_floor(view: View) -> bool:
+    """Whether a view shows the floor near the origin, so that painting shadows there is worth it.
+
+    Args:
+        view: The eye; the floor is at height 0.
+    """
+    lowest = view.world_to_view[:3, :3].T @ np.array([0.0, view.tangents[2], -1.0])
+    away, across = (float(np.linalg.norm(vector[[0, 2]])) for vector in (view.position, lowest))
+    # How high the lower edge passes behind the feet, times what may be 0 looking straight down.
+    return bool(across * view.position[1] + (away + _SHADOW_REACH) * lowest[1] < 0.0)
 
 
 def _points(feet: ArrayLike) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from PIL import Image
 
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.render import SplatRenderer, TextureTarget, View, WindowTarget, gl
-from taoxr_runtime.render.backdrop import backdrop
+from taoxr_runtime.render.backdrop import backdrop, sees_floor
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
@@ -173,7 +173,7 @@ class _Backdrop:
 
     def picture(self, view: View) -> Picture:
         """The newest backdrop of the view's size, uint8 [H, W, 4]."""
-        feet = self._feet if _sees_floor(view) else None
+        feet = self._feet if sees_floor(view) else None
         key = _key(view, feet)
         if self._running is not None and self._running.done():
             self._done, self._running = self._running.result(), None
@@ -192,13 +192,3 @@ def _key(view: View, feet: NDArray[np.float64] | None) -> bytes:
     """What the backdrop depends on."""
     size = f"{view.width}x{view.height}".encode()
     return size if feet is None else size + view.world_to_view.tobytes() + view.projection.tobytes()
-
-
-def _sees_floor(view: View) -> bool:
-    """Whether the lower edge of the picture meets the floor not too far behind the avatar."""
-    ray = view.world_to_view[:3, :3].T @ np.array([0.0, view.tangents[2], -1.0])
-    across = float(np.linalg.norm(ray[[0, 2]]))
-    if across < 1e-6:
-        return True
-    reach = (float(np.linalg.norm(view.position[[0, 2]])) + 0.5) / across
-    return bool(view.position[1] + reach * ray[1] < 0.0)
