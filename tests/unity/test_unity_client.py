@@ -171,6 +171,31 @@ async def test_the_body_moves_between_and_in_the_turns(
             await asyncio.to_thread(watch, client)
 
 
+async def test_what_was_not_asked_for_is_refused_here(
+    make_client: MakeClient, fake_bridge: MakeBridge
+) -> None:
+    """The server would end the conversation."""
+
+    def try_it(client: ClientRunner) -> None:
+        client.tell("converse")
+        client.tell("play", 8)
+        for command, need in (("look", "Body"), ("ahead", "Body"), ("wave", "Body"), ("mute", "AudioIn")):
+            client.tell(command, 1)
+            assert need in client.until("refused")[1]
+        client.tell("ask", "one")
+        client.until("turn", "turn-1", "Done", "You said one.")
+        client.tell("dispose")
+        client.until("disposed")
+        client.tell("connect")
+        client.until("reply", "connect", "Cancelled")
+        client.tell("info")
+        client.until("reply", "info", "Cancelled")
+
+    async with fake_bridge() as (_, fakes):
+        with make_client(fakes.bridge) as client:
+            await asyncio.to_thread(try_it, client)
+
+
 async def test_a_slow_reader_loses_nothing(make_client: MakeClient, fake_bridge: MakeBridge) -> None:
     words = " ".join(f"w{i}" for i in range(600))
 

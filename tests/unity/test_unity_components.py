@@ -182,5 +182,6 @@ async def _live(
         if kind == "voice" and when_it_runs:
             when_it_runs()
             process.stdin.write(b"go on\n")
-    assert await process.wait() == 0, everything.decode()
+    status = await process.wait()
+    assert status == 0, f"it ended with {status}, and said:\n{everything.decode(errors='replace')}"
     return said

@@ -101,12 +101,13 @@ public sealed class ClientRunner
             case "audio": Push(words[1]); break;
             case "begin": _session.BeginTalking(); break;
             case "end": _session.EndTalking(); break;
-            case "mute": _session.SetMuted(words[1] == "1"); break;
+            case "mute": Try(() => _session.SetMuted(words[1] == "1")); break;
             case "interrupt": _session.Interrupt(); break;
             case "tool": _session.AnswerTool(words[1], words[2]); break;
             case "fail": _session.FailTool(words[1], words[2]); break;
-            case "wave": _session.PlayAction(PlayActionAction.Wave); break;
-            case "look": _session.LookAt(0.2f, 1.6f, 1); break;
+            case "wave": Try(() => _session.PlayAction(PlayActionAction.Wave)); break;
+            case "look": Try(() => _session.LookAt(0.2f, 1.6f, 1)); break;
+            case "ahead": Try(_session.LookAhead); break;
             case "ping": _session.Ping(77); break;
             case "play": _speed = double.Parse(words[1], CultureInfo.InvariantCulture); break;
             case "polls": _polls = words[1] == "1"; break;
@@ -229,6 +230,18 @@ public sealed class ClientRunner
         catch (InvalidOperationException)
         {
             Say("flooded", asked);
+        }
+    }
+
+    private static void Try(Action action)
+    {
+        try
+        {
+            action();
+        }
+        catch (InvalidOperationException error)
+        {
+            Say("refused", error.Message);
         }
     }
 

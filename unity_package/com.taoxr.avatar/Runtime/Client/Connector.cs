@@ -125,6 +125,10 @@ namespace Taoxr.Client
                 _end.Cancel();
                 var closed = new RpcException(StatusCode.Cancelled, "the client was disposed");
                 Fail(closed);
+                // Also whoever asks from now on.
+                _wanted = NewWanted();
+                _attempt = NewAttempt();
+                Fail(closed);
                 _lost?.TrySetResult(true);
                 _channel?.Dispose();
             }
@@ -214,8 +218,11 @@ namespace Taoxr.Client
             {
                 _channel = null;
                 _lost = null;
-                if (State != ConnectionState.Closed) _wanted = NewWanted();
-                _attempt = NewAttempt();
+                if (State != ConnectionState.Closed)
+                {
+                    _wanted = NewWanted();
+                    _attempt = NewAttempt();
+                }
                 throw _error ?? new RpcException(StatusCode.Unavailable, channel.Closed.IsCompleted ? channel.Closed.Result.Message : "the connection was lost");
             }
         }

@@ -20,6 +20,8 @@ namespace Taoxr.Client
         private readonly Inbox _inbox = new Inbox();
         private readonly SessionLoop _loop;
         private readonly bool _pushToTalk;
+        private readonly bool _hasAudio;
+        private readonly bool _hasBody;
         private volatile bool _listens;
         private string _playedTurn = "";
         private long _playedUs;
@@ -28,7 +30,9 @@ namespace Taoxr.Client
         {
             var copy = ConversationConfig.Parse(Messages.ToBytes(config));
             _pushToTalk = copy.InputMode == InputMode.PushToTalk;
-            _listens = copy.AudioIn != null && !_pushToTalk;
+            _hasAudio = copy.AudioIn != null;
+            foreach (var track in copy.Tracks.Span) _hasBody |= track == Track.Body;
+            _listens = _hasAudio && !_pushToTalk;
             _outbox = new Outbox(copy.AudioIn?.SampleRateHz ?? 0);
             _loop = new SessionLoop(copy, connector, options, _outbox, _inbox);
         }
@@ -100,8 +104,10 @@ namespace Taoxr.Client
         }
 
         /// <summary>Switches the user's microphone off or on; what was being said ends.</summary>
+        /// <exception cref="InvalidOperationException">The conversation was begun without ConversationConfig.audio_in.</exception>
         public void SetMuted(bool muted)
         {
+            if (!_hasAudio) throw new InvalidOperationException("the conversation was begun without ConversationConfig.AudioIn");
             if (muted == Muted) return;
             Muted = muted;
             _outbox.SetMuted(muted);
@@ -145,18 +151,32 @@ namespace Taoxr.Client
         public void FailTool(string callId, string error) =>
             Send(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Error = error } });
 
-        /// <summary>A gesture, now; needs Track.Body.</summary>
-        public void PlayAction(PlayActionAction action) =>
+        /// <summary>A gesture, now.</summary>
+        /// <exception cref="InvalidOperationException">The conversation was begun without Track.Body.</exception>
+        public void PlayAction(PlayActionAction action)
+        {
+            RequireBody();
             Send(new ConverseRequest { PlayAction = new PlayAction { Action = action } });
+        }
 
         /// <summary>
         /// Where the avatar shall look, in its space: metres, right-handed, +X to its left, +Y up, +Z to its front, the origin
-        /// between its feet. Needs Track.Body. A newer point takes the place of one that was not sent yet.
+        /// between its feet. A newer point takes the place of one that was not sent yet.
         /// </summary>
-        public void LookAt(float x, float y, float z) => _outbox.LookAt(true, x, y, z);
+        /// <exception cref="InvalidOperationException">The conversation was begun without Track.Body.</exception>
+        public void LookAt(float x, float y, float z)
+        {
+            RequireBody();
+            _outbox.LookAt(true, x, y, z);
+        }
 
         /// <summary>The avatar looks straight ahead again, with glances of its own.</summary>
-        public void LookAhead() => _outbox.LookAt(false, 0, 0, 0);
+        /// <exception cref="InvalidOperationException">The conversation was begun without Track.Body.</exception>
+        public void LookAhead()
+        {
+            RequireBody();
+            _outbox.LookAt(false, 0, 0, 0);
+        }
 
         /// <summary>Other settings from the next turn on; what is null stays.</summary>
         public void Update(string? systemPrompt = null, int? maxAnswerTokens = null, float? temperature = null)
@@ -200,6 +220,12 @@ namespace Taoxr.Client
         {
             if (!_outbox.TryAdd(request))
                 throw new InvalidOperationException(Outbox.MostRequests + " requests wait already; the server is not there, or does not take them");
+        }
+
+        // The server ends a conversation that asks for what it has not.
+        private void RequireBody()
+        {
+            if (!_hasBody) throw new InvalidOperationException("the conversation was begun without Track.Body");
         }
 
         private void RequirePushToTalk()
