@@ -70,6 +70,7 @@ def test_help_imports_no_part() -> None:
     program = (
         "import sys; from click.testing import CliRunner; from taoxr.cli import root;"
         "r = CliRunner().invoke(root, ['--help']); assert r.exit_code == 0, r.output;"
+        "assert '(plug-in)' not in r.output, r.output;"
         "bad = {'taoxr_models', 'taoxr_bridge', 'taoxr_runtime', 'MNN', 'grpc', 'numpy'} & set(sys.modules);"
         "sys.exit(f'imported {bad}' if bad else 0)"
     )
