@@ -97,14 +97,14 @@ public sealed class ClientRunner
             case "avatars": Reply("avatars", async () => string.Join(",", (await _client.ListAvatarsAsync()).Avatars.Select(a => a.AvatarId))); break;
             case "serving": Reply("serving", async () => (await _client.IsServingAsync()).ToString()); break;
             case "converse": Converse(words.Skip(1)); break;
-            case "ask": _session.Ask(words[1]); break;
+            case "ask": Try(() => _session.Ask(words[1])); break;
             case "audio": Push(words[1]); break;
             case "begin": _session.BeginTalking(); break;
             case "end": _session.EndTalking(); break;
             case "mute": Try(() => _session.SetMuted(words[1] == "1")); break;
             case "interrupt": _session.Interrupt(); break;
-            case "tool": _session.AnswerTool(words[1], words[2]); break;
-            case "fail": _session.FailTool(words[1], words[2]); break;
+            case "tool": Try(() => _session.AnswerTool(words[1], words[2])); break;
+            case "fail": Try(() => _session.FailTool(words[1], words[2])); break;
             case "wave": Try(() => _session.PlayAction(PlayActionAction.Wave)); break;
             case "look": Try(() => _session.LookAt(0.2f, 1.6f, 1)); break;
             case "ahead": Try(_session.LookAhead); break;
@@ -239,7 +239,7 @@ public sealed class ClientRunner
         {
             action();
         }
-        catch (InvalidOperationException error)
+        catch (Exception error) when (error is InvalidOperationException || error is ArgumentException)
         {
             Say("refused", error.Message);
         }

@@ -15,6 +15,8 @@ namespace Taoxr.Client
     /// </summary>
     public sealed partial class ConversationSession : IDisposable
     {
+        private const int MostText = 4000;
+        private const int MostErrorText = 1000;
         private static readonly TimeSpan Politeness = TimeSpan.FromSeconds(0.3);
         private readonly Outbox _outbox;
         private readonly Inbox _inbox = new Inbox();
@@ -81,7 +83,13 @@ namespace Taoxr.Client
         }
 
         /// <summary>The user says this, typed. While the avatar speaks, it interrupts it.</summary>
-        public void Ask(string text) => Send(new ConverseRequest { Text = new TextInput { Text = text } });
+        /// <exception cref="ArgumentException">It is blank, or longer than 4,000 characters.</exception>
+        public void Ask(string text)
+        {
+            if (string.IsNullOrWhiteSpace(text)) throw new ArgumentException("there is nothing to ask", nameof(text));
+            RequireShort(text, MostText);
+            Send(new ConverseRequest { Text = new TextInput { Text = text } });
+        }
 
         /// <summary>Push-to-talk: from now on the user's voice is sent. An avatar that speaks is interrupted.</summary>
         /// <exception cref="InvalidOperationException">The conversation is not push-to-talk.</exception>
@@ -144,12 +152,20 @@ namespace Taoxr.Client
         }
 
         /// <summary>What came of a ToolCall, for the language model: text or JSON, at most 4,000 characters.</summary>
-        public void AnswerTool(string callId, string output) =>
+        /// <exception cref="ArgumentException">It is longer.</exception>
+        public void AnswerTool(string callId, string output)
+        {
+            RequireShort(output, MostText);
             Send(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Output = output } });
+        }
 
         /// <summary>Why a ToolCall failed, in words that the avatar may pass on; at most 1,000 characters.</summary>
-        public void FailTool(string callId, string error) =>
+        /// <exception cref="ArgumentException">It is longer.</exception>
+        public void FailTool(string callId, string error)
+        {
+            RequireShort(error, MostErrorText);
             Send(new ConverseRequest { ToolResult = new ToolResult { CallId = callId, Error = error } });
+        }
 
         /// <summary>A gesture, now.</summary>
         /// <exception cref="InvalidOperationException">The conversation was begun without Track.Body.</exception>
@@ -222,7 +238,12 @@ namespace Taoxr.Client
                 throw new InvalidOperationException(Outbox.MostRequests + " requests wait already; the server is not there, or does not take them");
         }
 
-        // The server ends a conversation that asks for what it has not.
+        // The server ends a conversation that says too much, or asks for what it has not.
+        private static void RequireShort(string text, int most)
+        {
+            if (text.Length > most) throw new ArgumentException("a text of " + text.Length + " characters; at most " + most + " are taken");
+        }
+
         private void RequireBody()
         {
             if (!_hasBody) throw new InvalidOperationException("the conversation was begun without Track.Body");

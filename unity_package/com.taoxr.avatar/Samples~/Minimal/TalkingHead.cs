@@ -77,7 +77,7 @@ namespace Taoxr.Samples
             GUILayout.BeginArea(new Rect(10, 10, Screen.width - 20, 60));
             GUILayout.BeginHorizontal();
             _question = GUILayout.TextField(_question, GUILayout.Width(360));
-            if (GUILayout.Button("Ask")) _avatar.Ask(_question);
+            if (GUILayout.Button("Ask") && _question.Trim().Length > 0) _avatar.Ask(_question);
             if (GUILayout.Button("Stop")) _avatar.Interrupt();
             if (listening == ListenMode.PushToTalk) HoldToTalk();
             if (listening != ListenMode.TextOnly)
