@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from taoxr_runtime.audio import NullSink, NullSource
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.render import SplatRenderer
+from taoxr_runtime.splat_files import Cloud
+from taoxr_runtime.splat_files.scene import write
 from taoxr_runtime.view.app import Figures, Plan, Viewer
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
 from taoxr_runtime.view.screen import Stereo
@@ -179,6 +183,25 @@ def test_wrong_options_are_told(arguments: list[str], message: str, display: str
     with pytest.raises(InvalidInputError) as told:
         invoke(arguments, display)
     assert message in str(told.value)
+
+
+def test_what_is_asked_for_draws(display: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scene without a body, which is only looked at: no bridge is started."""
+    scene, drew = tmp_path / "cloud.nnr", list[str]()
+    means = np.random.default_rng(0).uniform(0, 1, (20, 3)).astype(np.float32)
+    turns, ones = np.tile(np.float32([0, 0, 0, 1]), (20, 1)), np.ones((20, 3), np.float32)
+    write(scene, Cloud(means, turns, 0.05 * ones, ones[:, 0], ones[:, None]), "cloud", "CC0-1.0", "generated")
+    draw = SplatRenderer.draw
+
+    def drawn(self: SplatRenderer, *given: Any, **named: Any) -> None:
+        drew.append(self.rasterizer)
+        draw(self, *given, **named)
+
+    monkeypatch.setattr(SplatRenderer, "draw", drawn)
+    # Software drivers draw tiles if nothing is asked for.
+    for raster in ("quads", "tiles"):
+        invoke(["--avatar", str(scene), "--raster", raster, "--frames", "1", "--sound", "null"], display)
+    assert drew == ["quads", "tiles"]
 
 
 def invoke(arguments: list[str], display: str) -> None:
