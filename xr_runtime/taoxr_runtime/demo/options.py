@@ -1,11 +1,11 @@
 """Checks of what the commands are given."""
 
-import re
 import tempfile
 from pathlib import Path
 from typing import Final
 
 from taoxr.errors import InvalidInputError
+from taoxr_runtime.options import picture_size
 
 SMALLEST: Final = 64
 LARGEST: Final = 4096
@@ -18,13 +18,7 @@ def parse_size(text: str) -> tuple[int, int]:
     Raises:
         InvalidInputError: Not two even numbers in range (H.264 needs even ones).
     """
-    match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text.strip().lower())
-    numbers = tuple(int(n) for n in match.groups()) if match else ()
-    if len(numbers) != 2 or any(n % 2 or not SMALLEST <= n <= LARGEST for n in numbers):
-        raise InvalidInputError(
-            "--size", text, f"WIDTHxHEIGHT, even numbers from {SMALLEST} to {LARGEST}, such as 480x640"
-        )
-    return numbers[0], numbers[1]
+    return picture_size(text, SMALLEST, LARGEST, "480x640", even=True)
 
 
 def open_folder(path: Path) -> Path:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from taoxr.errors import InvalidInputError
+from taoxr_runtime.options import picture_size
 from taoxr_runtime.splat_files import placing, scene
 from taoxr_runtime.splat_files.cloud import Cloud
 from taoxr_runtime.splat_files.placing import Box
@@ -118,7 +119,7 @@ def render(
         raise InvalidInputError("--out", str(out), "a .png in a folder that exists")
     if stereo not in _STEREO:
         raise InvalidInputError("--stereo", stereo, f"one of {', '.join(_STEREO)}")
-    width, height = _size(size)
+    width, height = picture_size(size, 1, 8192, "512x512")
     behind = _background(background)
     still = file.suffix.lower() == ".nnr"
     cloud = None if still else _placed(read(file), up, rotate, scale).cut(degree)
@@ -202,14 +203,6 @@ def _three(field: str, text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     if numbers.shape != (3,) or not np.isfinite(numbers).all():
         raise InvalidInputError(field, text, "three numbers such as 0,90,0")
     return numbers
-
-
-def _size(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text.strip().lower())
-    width, height = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not (1 <= width <= 8192 and 1 <= height <= 8192):
-        raise InvalidInputError("--size", text, "WIDTHxHEIGHT, each 1 to 8192, like 512x512")
-    return width, height
 
 
 def _background(text: str) -> tuple[float, float, float] | None:

@@ -1,6 +1,5 @@
 """``taoxr view``."""
 
-import re
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Annotated, Final, cast, get_args
@@ -13,6 +12,7 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.audio import open_sink, open_source
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
+from taoxr_runtime.options import picture_size
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.view.app import Figures, Plan, Viewer
 from taoxr_runtime.view.screen import Stereo
@@ -25,7 +25,6 @@ INTERRUPTED: Final = 130
 """Exit status after Ctrl-C, as shells have it."""
 _SIZES: Final = {"off": "720x900", "sbs": "1280x720"}
 _PICTURES: Final = (".png", ".jpg", ".jpeg")
-_SMALLEST, _LARGEST = 128, 8192
 _SCREENSHOT_FRAMES: Final = 30
 
 
@@ -73,7 +72,7 @@ def view(
     if hands_free and not (mic or wav):
         raise InvalidInputError("--hands-free", True, "--mic or --wav beside it")
     plan = Plan(
-        size=_size(size or _SIZES[stereo]),
+        size=picture_size(size or _SIZES[stereo], 128, 8192, "720x900"),
         fps=_between("--fps", fps, 5, 240),
         stereo=cast("Stereo", stereo),
         raster=raster,
@@ -126,14 +125,6 @@ def _source(mic: bool, wav: Path | None) -> str:
             raise InvalidInputError("--wav", str(wav), "a file that exists")
         return str(wav)
     return "device" if mic else "null"
-
-
-def _size(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text.strip().lower())
-    width, height = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not (_SMALLEST <= width <= _LARGEST and _SMALLEST <= height <= _LARGEST):
-        raise InvalidInputError("--size", text, f"WIDTHxHEIGHT, each {_SMALLEST} to {_LARGEST}, like 720x900")
-    return width, height
 
 
 def _between(field: str, value: float, low: float, high: float) -> float:
