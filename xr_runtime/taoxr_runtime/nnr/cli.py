@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,7 +20,6 @@ app.command()(run)
 app.command("compile")(compile_)
 
 File = Annotated[Path, typer.Argument(help="A .nnr file.", show_default=False)]
-_ORDER: Final = {True: "the important ones known", False: "no order of importance"}
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -103,12 +102,13 @@ def _print(file: Path, report: dict[str, Any]) -> None:
     head = Table(show_header=False, box=None)
     rig = report["rig"]
     height = report["landmarks"]["height"]
+    order = "no order of importance" if report["importance"] is None else "the important ones known"
     for key, text in (
         ("file", f"{file} ({_size(report['bytes'])})"),
         ("name", report["name"]),
         ("licence", report["licence"]),
         ("credits", "\n".join(report["credits"])),
-        ("splats", f"{report['splats']:,}, {_ORDER[report['importance'] is not None]}"),
+        ("splats", f"{report['splats']:,}, {order}"),
         ("rig", f"{rig['space']}, {rig['bones']} bones, head {rig['head_bone']}, {height:.2f} m tall"),
         ("inputs", ", ".join(f"{name} {shape}" for name, shape in report["inputs"].items())),
         ("sha256", report["sha256"]),
