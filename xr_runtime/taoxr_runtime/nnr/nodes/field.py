@@ -55,18 +55,16 @@ class Field(Node):
         self.pose_bones = reader.indices("pose_bones", "uint8", (None,), bones)
         reader.limit("tensors.pose_bones", "number of bones", len(self.pose_bones), 1, bones)
         encoded = encode_positions(canonical.astype(np.float64), self.attributes.octaves)
-        self.encoded_width = encoded.shape[1]
-        inputs = self.encoded_width + 3 * len(self.pose_bones) + latent
+        width = encoded.shape[1]
+        inputs = width + 3 * len(self.pose_bones) + latent
         self.mlp = Mlp(reader, inputs, 3, MAX_HIDDEN, MAX_INPUT)
         weight, bias = self.mlp.layers[0]
         if len(self.mlp.layers) < 2:
             raise reader.fail("tensors.weight0", "is the only layer, expected at least two")
         self._encoded = encoded
-        self.at_rest: F32 = (encoded @ weight[:, : self.encoded_width].T.astype(np.float64) + bias).astype(
-            np.float32
-        )
+        self.at_rest: F32 = (encoded @ weight[:, :width].T.astype(np.float64) + bias).astype(np.float32)
         """What the first layer makes of each vertex, [V, hidden]."""
-        self.of_pose: F32 = np.ascontiguousarray(weight[:, self.encoded_width :])
+        self.of_pose: F32 = np.ascontiguousarray(weight[:, width:])
         """The rest of the first layer's weights, [hidden, 3 · bones + L]."""
         self.output_shapes = ((len(canonical), 3),)
 

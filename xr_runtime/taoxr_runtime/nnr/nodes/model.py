@@ -46,13 +46,12 @@ class Model(Node):
         self._where = reader.where
         self.output_shapes = attributes.output_shapes
         self.rate = attributes.rate
-        self.bytes = reader.model
         reader.limit("inputs", "number of inputs", len(reader.input_shapes), 1, 16)
         for i, shape in enumerate(attributes.output_shapes):
             reader.limit(f"attributes.output_shapes[{i}]", "number of values", _count(shape), 1, MAX_VALUES)
-        if self.bytes is None:
+        if reader.model is None:
             raise reader.fail("model", "is missing: a model node names an entry models/<name>.mnn")
-        path = _stored(self.bytes, reader.model_sha256)
+        path = _stored(reader.model, reader.model_sha256)
         shapes = {f"in{i}": shape for i, shape in enumerate(reader.input_shapes)}
         try:
             self._check(reader, probe(path))
