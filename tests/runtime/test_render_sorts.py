@@ -20,6 +20,7 @@ from taoxr_runtime.render import (
 from taoxr_runtime.render.camera import centre
 from taoxr_runtime.render.canvas import Canvas
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.gl import finish
 from taoxr_runtime.render.parallax import MOST, Parallax, largest
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
@@ -219,6 +220,30 @@ def test_who_waits_is_told_of_these_splats_though_the_gpu_is_still_at_others(
     assert len(parallax.passes(small, views, wait=False)) == 1
     assert len(parallax.passes(large, views, wait=True)) == 2
     for thing in (small, large, parallax):
+        thing.release()
+
+
+def test_splats_that_are_small_are_looked_at_now_and_then(context: None) -> None:
+    parallax, splats, views = Parallax(), uploaded(cloud(500, (0.001, 0.004))), eyes_at(1.5)
+
+    def looks(frames: int, distance: float = 1.5) -> int:
+        before = parallax.looks
+        for _ in range(frames):
+            splats.moved()
+            assert len(parallax.passes(splats, eyes_at(distance), wait=False)) == 1
+            finish()
+        return parallax.looks - before
+
+    assert looks(1) == 1
+    assert 1 <= looks(96) <= 4
+    assert looks(4, 1.3) == 1  # the viewer came nearer
+    assert len(parallax.passes(splats, views, wait=True)) == 1
+    large = uploaded(cloud(501, (0.02, 0.05)))
+    for _ in range(2):  # other splats; the answer is there a frame later
+        passes = parallax.passes(large, eyes_at(0.9), wait=False)
+        finish()
+    assert len(passes) == 2
+    for thing in (splats, large, parallax):
         thing.release()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -46,7 +47,15 @@ class Graph:
 
     def consumers(self, names: Collection[str]) -> list[int]:
         """Numbers of the steps that take any of these values."""
-        return [i for i, step in enumerate(self.steps) if any(name in names for name in step.inputs)]
+        return sorted({step for name in names for step in self._consumers.get(name, ())})
+
+    @cached_property
+    def _consumers(self) -> Mapping[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for i, step in enumerate(self.steps):
+            for name in step.inputs:
+                found.setdefault(name, []).append(i)
+        return found
 
 
 def build(container: Container) -> Graph:

@@ -238,7 +238,7 @@ def pose_to_view(position: ArrayLike, orientation: ArrayLike) -> NDArray[np.floa
 
 def centre(views: Sequence[View]) -> NDArray[np.float64]:
     """Point midway between the eyes, float64 [3], metres, world frame: from here splats are sorted."""
-    return np.mean([view.position for view in views], axis=0)
+    return np.add.reduce([view.position for view in views]) / len(views)
 
 
 def _frustum(

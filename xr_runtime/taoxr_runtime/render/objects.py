@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
@@ -313,9 +314,9 @@ def _text(log: bytes | str) -> str:
 
 def bind_storage(first: int, *buffers: Buffer) -> None:
     """Bind whole buffers as the shader storage buffers of this number and those after it, in one call."""
-    names = (ctypes.c_uint32 * len(buffers))(*[buffer.name for buffer in buffers])
+    names = array("I", [buffer.name for buffer in buffers])
     bind = direct("glBindBuffersBase", None, *_BIND)
-    bind(_STORAGE_BUFFER, first, len(buffers), ctypes.addressof(names))
+    bind(_STORAGE_BUFFER, first, len(names), names.buffer_info()[0])
 
 
 def dispatch_indirect(offset: int) -> None:
