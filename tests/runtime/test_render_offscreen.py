@@ -197,7 +197,7 @@ def test_each_thread_has_its_own_renderer(renderer: OffscreenRenderer) -> None:
 
 
 def test_profile_names_every_pass() -> None:
-    with OffscreenRenderer(profile=True) as renderer:
+    with OffscreenRenderer(rasterizer="tiles", lists="cpu", profile=True) as renderer:
         renderer.render(dot(), [eye(), eye()])
         assert list(renderer.passes_ms) == [
             "upload",

@@ -27,7 +27,7 @@ covariance's trace, times that of the way from the middle to the eye. Of 48 clou
 distances the worst under it has 41 dB against each eye's own order; at 0.004 one has 34.8, at 0.012 30."""
 _GROUP: Final = 128
 _CALM: Final = 1 / 4
-"""Below this part of `MOST` nothing comes of the splats until they are twice as near, or four times as large."""
+"""Below this part of `MOST` nothing comes of splats until they are twice as near, or four times as large."""
 _CALM_FRAMES: Final = 32
 _CALM_M: Final = 0.1
 
