@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ class View:
         projection: float64 [4, 4], OpenGL perspective matrix, view to clip space; may be asymmetric.
         width: Pixels.
         height: Pixels.
+        position: Where the eye is, float64 [3], metres, world frame.
 
     Raises:
         InvalidInputError: A matrix has a wrong shape or kind, or a size is out of range.
@@ -37,22 +38,26 @@ class View:
     projection: NDArray[np.float64]
     width: int
     height: int
+    position: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for field in ("world_to_view", "projection"):
-            matrix = np.array(getattr(self, field), np.float64)
+        for name in ("world_to_view", "projection"):
+            matrix = np.array(getattr(self, name), np.float64)
             if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
-                raise InvalidInputError(f"view.{field}", matrix.tolist(), "a finite 4 by 4 matrix")
+                raise InvalidInputError(f"view.{name}", matrix.tolist(), "a finite 4 by 4 matrix")
             matrix.setflags(write=False)
-            object.__setattr__(self, field, matrix)
-        for field in ("width", "height"):
-            size = getattr(self, field)
+            object.__setattr__(self, name, matrix)
+        for name in ("width", "height"):
+            size = getattr(self, name)
             if not isinstance(size, int) or not 1 <= size <= MAX_SIZE:
                 raise InvalidInputError(
-                    f"view.{field}", size, f"a whole number of pixels from 1 to {MAX_SIZE}"
+                    f"view.{name}", size, f"a whole number of pixels from 1 to {MAX_SIZE}"
                 )
         _check_rigid(self.world_to_view)
         _check_perspective(self.projection)
+        position = -self.world_to_view[:3, :3].T @ self.world_to_view[:3, 3]
+        position.setflags(write=False)
+        object.__setattr__(self, "position", position)
 
     @staticmethod
     def from_pose(
@@ -80,11 +85,6 @@ class View:
             InvalidInputError: A number is not finite or out of range, or the quaternion is 0.
         """
         return View(pose_to_view(position, orientation), perspective_from_angles(*angles, near, far), *size)
-
-    @property
-    def position(self) -> NDArray[np.float64]:
-        """Where the eye is, float64 [3], metres, world frame."""
-        return -self.world_to_view[:3, :3].T @ self.world_to_view[:3, 3]
 
     @property
     def near(self) -> float:
@@ -158,9 +158,9 @@ def perspective_from_angles(
     Raises:
         InvalidInputError: The angles are out of range or in the wrong order.
     """
-    for field, angle in (("left", left), ("right", right), ("up", up), ("down", down)):
+    for name, angle in (("left", left), ("right", right), ("up", up), ("down", down)):
         if not -math.pi / 2 < angle < math.pi / 2:
-            raise InvalidInputError(field, angle, "radians between -pi/2 and pi/2")
+            raise InvalidInputError(name, angle, "radians between -pi/2 and pi/2")
     if not (left < right and down < up):
         raise InvalidInputError("angles", (left, right, up, down), "left < right and down < up")
     return _frustum(math.tan(left), math.tan(right), math.tan(down), math.tan(up), near, far)
@@ -184,10 +184,10 @@ def look_at(
         InvalidInputError: The eye is at the target, or ``up`` is along the line of sight.
     """
     points = {"eye": eye, "target": target, "up": up}
-    vectors = {field: np.asarray(value, np.float64) for field, value in points.items()}
-    for field, vector in vectors.items():
+    vectors = {name: np.asarray(value, np.float64) for name, value in points.items()}
+    for name, vector in vectors.items():
         if vector.shape != (3,) or not np.isfinite(vector).all():
-            raise InvalidInputError(field, vector.tolist(), "three finite numbers")
+            raise InvalidInputError(name, vector.tolist(), "three finite numbers")
     back = vectors["eye"] - vectors["target"]
     distance = float(np.linalg.norm(back))
     if distance < 1e-9:

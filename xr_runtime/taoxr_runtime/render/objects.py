@@ -43,7 +43,7 @@ class VertexArray:
 
 
 class Buffer:
-    """A buffer object that grows as needed; its contents are undefined until written."""
+    """A buffer object that grows as needed, with zeros in it until something is written."""
 
     def __init__(self) -> None:
         self._name = 0
@@ -58,6 +58,9 @@ class Buffer:
             g.glCreateBuffers(1, ctypes.byref(name))
             self._name, self.size = int(name.value), size
             g.glNamedBufferStorage(self._name, size, None, g.GL_DYNAMIC_STORAGE_BIT)
+            # NVIDIA 580 loses the second write to a new buffer that nothing but the CPU has written to,
+            # unless commands are flushed between the two.
+            self.clear()
 
     def write(self, data: NDArray[Any], offset: int = 0) -> None:
         """Replace ``data.nbytes`` bytes from byte ``offset`` on; growing loses the others."""
