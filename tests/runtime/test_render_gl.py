@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from taoxr.errors import InvalidInputError, UnavailableError
-from taoxr_runtime.render import OffscreenRenderer, View, gl, look_at, perspective
+from taoxr_runtime.render import OffscreenRenderer, View, gl, look_at, objects, perspective
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.splats import Splats
 
@@ -49,3 +49,19 @@ def test_lists_that_no_buffer_holds_are_refused(monkeypatch: pytest.MonkeyPatch)
         pytest.raises(InvalidInputError, match="264000 overlaps with tiles', expected at most 65536"),
     ):
         renderer.render(splats, [view])
+
+
+@pytest.mark.parametrize("count", [64, 5_000, 300_000])
+def test_what_is_written_comes_after_what_was_asked_for_before(count: int) -> None:
+    """NVIDIA's driver needs to be told; see `Buffer.write`."""
+    context = Context()
+    for first in range(3):
+        buffer, written = objects.Buffer(), np.arange(first, first + count, dtype=np.uint32) + 1
+        buffer.reserve(written.nbytes)
+        buffer.clear()
+        buffer.write(written)
+        found = np.zeros_like(written)
+        buffer.read(found)
+        np.testing.assert_array_equal(found, written)
+        buffer.release()
+    context.release()
