@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError, UnavailableError
-from taoxr_runtime.audio import FileSink, NullSink, open_sink, open_source
+from taoxr_runtime.audio import FileSink, Listener, NullSink, open_sink, open_source
 from taoxr_runtime.audio.null import NullSource
 from taoxr_runtime.audio.playout import GRACE_US, Playout
 
@@ -45,7 +45,7 @@ class Recorded(NullSink):
 
     @property
     def sound(self) -> NDArray[np.int16]:
-        return np.concatenate(self.blocks)
+        return np.concatenate(self.blocks)[:, 0]
 
 
 def tone(seconds: float, rate: int = RATE) -> NDArray[np.int16]:
@@ -202,6 +202,38 @@ def test_file_sink_writes_what_was_heard(tmp_path: Path) -> None:
     assert abs(len(sound) / rate - 1.0) < 0.02
     assert abs(loud[0] / rate - 0.2) < 0.03
     assert abs((loud[-1] - loud[0]) / rate - 0.5) < 0.02
+
+
+def test_a_sink_with_a_listener_has_two_channels_and_the_same_clock(tmp_path: Path) -> None:
+    clock, path = Clock(), tmp_path / "out.wav"
+    listener = Listener(np.zeros(3))
+    listener.mouth = (-1.0, 0.0, 0.0)
+    flat, both, null = (
+        NullSink(clock=clock, rate_hz=24_000),
+        FileSink(path, clock, listener),
+        NullSink(clock=clock, rate_hz=24_000, listener=listener),
+    )
+    sinks = (flat, both, null)
+    seen: list[set[tuple[int, int, bool]]] = []
+    for step in range(120):
+        for sink in sinks:
+            if step == 10:
+                sink.write(tone(0.2), RATE)  # runs dry at 0.3 s
+            elif step == 60:
+                sink.write(tone(0.4), RATE)
+            elif step == 90:
+                sink.flush()
+        seen.append({(sink.heard_us(50_000), sink.underruns, sink.sounding()) for sink in sinks})
+        clock.pass_us(10_000)
+    assert [len(each) for each in seen] == [1] * 120
+    assert {underruns for each in seen for _, underruns, _ in each} == {0, 1}
+    both.close()
+    sound, rate = soundfile.read(path)
+    assert (sound.shape[1], rate) == (2, 24_000)
+    assert sound[:, 0].std() > sound[:, 1].std() > 0, "it is at the left"
+    assert not sound[: round(0.09 * rate)].any()
+    assert not sound[round(0.92 * rate) :].any(), "flushed"
+    assert isinstance(open_sink("null", listener), NullSink)
 
 
 def test_names_of_sinks_and_sources(tmp_path: Path) -> None:

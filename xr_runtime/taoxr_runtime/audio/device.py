@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from taoxr.errors import UnavailableError
 from taoxr.portaudio import find_device, sound_library
+from taoxr_runtime.audio.binaural import spread
+from taoxr_runtime.audio.ears import Listener
 from taoxr_runtime.audio.null import NullSink
 from taoxr_runtime.audio.protocols import BLOCK, SOURCE_HZ, Deliver, clock_us
+from taoxr_runtime.audio.recovery import STREAMS, Retry, Wait
 
 LOST_US: Final = 2_500_000
 """A device that has not called for so long is gone. Some take two seconds to start."""
@@ -24,39 +27,41 @@ class DeviceSink(NullSink):
     """The default loudspeaker.
 
     While the device does not ask for sound, `problem` says so and time goes on as without sound, so that
-    the conversation is not stuck; when it asks again, it is heard again.
+    the conversation is not stuck. It is opened again, or what is the default then, as soon as that is
+    possible.
 
     Args:
         library: What ``sounddevice`` offers.
         clock: The time in microseconds.
+        listener: See `NullSink`. A device of one channel does without.
+        wait: See `Retry`.
 
     Raises:
         UnavailableError: There is no device, or it refuses to play.
     """
 
-    def __init__(self, library: Any = None, clock: Callable[[], int] = clock_us) -> None:
-        library = library or sound_library()
-        device = find_device(library, "output")
+    def __init__(
+        self,
+        library: Any = None,
+        clock: Callable[[], int] = clock_us,
+        listener: Listener | None = None,
+        wait: Wait | None = None,
+    ) -> None:
+        self._library = library or sound_library()
+        device = find_device(self._library, "output")
         # Its own rate: not every device takes another one.
-        super().__init__(clock=clock, rate_hz=round(device["default_samplerate"]))
-        self.description = str(device["name"])
+        super().__init__(clock=clock, rate_hz=round(device["default_samplerate"]), listener=listener)
+        self._listener = listener
         self._xruns = 0
         self._mode = threading.Lock()
         self._called_us = clock()
+        self._lost = False
+        self._retry = Retry(self._reopen, "loudspeaker", wait)
         self._stream: Any = None
         try:
-            rate = self._playout.rate_hz
-            self._stream = library.OutputStream(
-                samplerate=rate,
-                channels=1,
-                dtype="int16",
-                latency=_LATENCY_S,
-                blocksize=rate // _BLOCKS_PER_S,
-                callback=self._fill,
-            )
-            self._stream.start()
-        except library.PortAudioError as error:
-            raise UnavailableError(f"{self.description} does not play: {error}") from error
+            self._stream = self._open(device)
+        except self._library.PortAudioError as error:
+            raise UnavailableError(f"{device['name']} does not play: {error}") from error
 
     @property
     def underruns(self) -> int:
@@ -65,16 +70,65 @@ class DeviceSink(NullSink):
 
     def close(self) -> None:
         """See `Sink`."""
+        self._retry.close()
         stream, self._stream = self._stream, None
         if stream is not None:
-            stream.close(ignore_errors=True)
+            STREAMS.close(stream)
+
+    def _open(self, device: dict[str, Any]) -> Any:
+        """A stream that plays.
+
+        Raises:
+            PortAudioError: The device refuses.
+        """
+        stereo = device["max_output_channels"] > 1
+        rate = self._playout.rate_hz
+        self._spread = spread(rate, self._listener if stereo else None)
+        one_channel = self._listener is not None and not stereo
+        self.description = str(device["name"]) + (", one channel: no direction" if one_channel else "")
+
+        def make() -> Any:
+            return self._library.OutputStream(
+                samplerate=rate,
+                channels=self._spread.channels,
+                dtype="int16",
+                latency=_LATENCY_S,
+                blocksize=rate // _BLOCKS_PER_S,
+                callback=self._fill,
+            )
+
+        stream = STREAMS.open(make)
+        try:
+            stream.start()
+        except self._library.PortAudioError:
+            STREAMS.close(stream)
+            raise
+        return stream
+
+    def _reopen(self) -> bool:
+        """Opens the default device in place of the one that is gone."""
+        with self._mode:
+            if not self._lost:
+                return True  # it has come back by itself
+            stream, self._stream = self._stream, None
+        if stream is not None:
+            STREAMS.close(stream)
+        try:
+            STREAMS.look(self._library)
+            stream = self._open(find_device(self._library, "output"))
+        except (UnavailableError, self._library.PortAudioError):
+            return False
+        with self._mode:
+            self._stream, self._called_us, self._lost = stream, self._clock(), False
+        return True
 
     def _fill(self, out: NDArray[np.int16], frames: int, time: Any, status: Any) -> None:
         self._xruns += bool(status.output_underflow)
         with self._mode:
             now = self._called_us = self._clock()
-            self.problem = ""
-        out[:, 0] = self._playout.take(frames, now + self._delay_us(time))
+            if self._stream is not None:
+                self.problem, self._lost = "", False
+        out[:] = self._spread.render(self._playout.take(frames, now + self._delay_us(time)))
 
     def _delay_us(self, time: Any) -> int:
         """From now until the block that is asked for is heard."""
@@ -90,21 +144,26 @@ class DeviceSink(NullSink):
             now = self._clock()
             if stream is not None and stream.active and now - self._called_us <= LOST_US:
                 return now
-            if stream is not None and not self.problem:
-                self._next_us = now
+            if stream is not None and not self._lost:
+                self._lost, self._next_us = True, now
                 self.problem = (
-                    f"the sound device {self.description!r} is gone: the answer goes on without sound; "
-                    "plug it in again and restart"
+                    f"the sound device {self.description!r} is gone: the answer goes on without sound, which "
+                    "comes back when a device is plugged in"
                 )
+                self._retry.start()
             return super()._advance()
 
 
 class DeviceSource:
     """The default microphone.
 
+    When it is gone, `problem` says so, and it, or what is the default then, is opened again as soon as that
+    is possible.
+
     Args:
         library: What ``sounddevice`` offers.
         clock: The time in microseconds.
+        wait: See `Retry`.
 
     Raises:
         UnavailableError: There is no device, or it refuses to listen.
@@ -113,58 +172,105 @@ class DeviceSource:
     rate_hz = SOURCE_HZ
     spent = False
 
-    def __init__(self, library: Any = None, clock: Callable[[], int] = clock_us) -> None:
-        library = library or sound_library()
-        device = find_device(library, "input")
-        self.description = str(device["name"])
-        self._library = library
+    def __init__(
+        self, library: Any = None, clock: Callable[[], int] = clock_us, wait: Wait | None = None
+    ) -> None:
+        self._library = library or sound_library()
         self._clock = clock
         self._called_us = clock()
-        self._running = False
+        self._running = self._lost = False
         self._deliver: Deliver | None = None
         self._rest = np.zeros(0, np.int16)
-        rate = self._rate(round(device["default_samplerate"]))
-        self._resampler: Any = None if rate == SOURCE_HZ else soxr.ResampleStream(rate, SOURCE_HZ, 1, "int16")
+        self._resampler: Any = None
+        self._state = threading.Lock()
+        self._retry = Retry(self._reopen, "microphone", wait)
+        self.description = ""
+        device = find_device(self._library, "input")
         try:
-            self._stream: Any = library.InputStream(
-                samplerate=rate, channels=1, dtype="int16", blocksize=rate * BLOCK // SOURCE_HZ,
-                callback=self._hear,
-            )  # fmt: skip
-        except library.PortAudioError as error:
+            self._stream: Any = self._open(device)
+        except self._library.PortAudioError as error:
             raise UnavailableError(f"{self.description} does not listen: {error}") from error
 
     @property
     def problem(self) -> str:
         """See `Source`."""
-        if not self._running or (self._stream.active and self._clock() - self._called_us <= LOST_US):
-            return ""
-        return f"the microphone {self.description!r} is gone: plug it in again and restart"
+        with self._state:
+            stream = self._stream
+            if self._running and not self._lost:
+                gone = stream is None or not stream.active or self._clock() - self._called_us > LOST_US
+                if gone:
+                    self._lose()
+            if not self._lost:
+                return ""
+            return f"the microphone {self.description!r} is gone: it listens again when one is plugged in"
 
     def start(self, deliver: Deliver) -> None:
-        """See `Source`.
-
-        Raises:
-            UnavailableError: The device refuses.
-        """
-        self._deliver, self._rest, self._called_us = deliver, self._rest[:0], self._clock()
-        if not self._running:
-            try:
-                self._stream.start()
-            except self._library.PortAudioError as error:
-                raise UnavailableError(f"{self.description} does not listen: {error}") from error
-            self._running = True
+        """See `Source`."""
+        with self._state:
+            self._deliver, self._rest, self._called_us = deliver, self._rest[:0], self._clock()
+            if not self._running:
+                self._running = True
+                try:
+                    if not self._lost:
+                        self._stream.start()
+                except self._library.PortAudioError:
+                    self._lose()
 
     def stop(self) -> None:
         """See `Source`."""
-        self._deliver = None
-        if self._running:
+        with self._state:
+            self._deliver = None
+            stream = self._stream if self._running else None
             self._running = False
-            self._stream.stop(ignore_errors=True)
+        if stream is not None:
+            stream.stop(ignore_errors=True)
 
     def close(self) -> None:
         """See `Source`."""
-        self._deliver, self._running = None, False
-        self._stream.close(ignore_errors=True)
+        self._retry.close()
+        with self._state:
+            self._deliver, self._running = None, False
+            stream, self._stream = self._stream, None
+        if stream is not None:
+            STREAMS.close(stream)
+
+    def _lose(self) -> None:
+        self._lost = True
+        self._retry.start()
+
+    def _open(self, device: dict[str, Any]) -> Any:
+        self.description = str(device["name"])
+        rate = self._rate(round(device["default_samplerate"]))
+        self._resampler = None if rate == SOURCE_HZ else soxr.ResampleStream(rate, SOURCE_HZ, 1, "int16")
+
+        def make() -> Any:
+            return self._library.InputStream(
+                samplerate=rate, channels=1, dtype="int16", blocksize=rate * BLOCK // SOURCE_HZ,
+                callback=self._hear,
+            )  # fmt: skip
+
+        return STREAMS.open(make)
+
+    def _reopen(self) -> bool:
+        """Opens the default device in place of the one that is gone."""
+        with self._state:
+            old, self._stream = self._stream, None
+        if old is not None:
+            STREAMS.close(old)
+        try:
+            STREAMS.look(self._library)
+            stream = self._open(find_device(self._library, "input"))
+        except (UnavailableError, self._library.PortAudioError):
+            return False
+        with self._state:
+            self._stream, self._called_us = stream, self._clock()
+            try:
+                if self._running:
+                    stream.start()
+            except self._library.PortAudioError:
+                return False
+            self._lost = False
+        return True
 
     def _rate(self, own_hz: int) -> int:
         try:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from taoxr.client import wav
 from taoxr.errors import InvalidInputError
+from taoxr_runtime.audio.ears import Listener
 from taoxr_runtime.audio.null import NullSink
 from taoxr_runtime.audio.protocols import BLOCK, SOURCE_HZ, Deliver, clock_us
 
@@ -24,23 +25,28 @@ class FileSink(NullSink):
     Args:
         path: The WAV to write.
         clock: The time in microseconds.
+        listener: See `NullSink`; with one the file has two channels.
 
     Raises:
         InvalidInputError: The file cannot be written.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], int] = clock_us) -> None:
+    def __init__(
+        self, path: Path, clock: Callable[[], int] = clock_us, listener: Listener | None = None
+    ) -> None:
         if not path.parent.is_dir():
             raise InvalidInputError("sound", str(path), "a .wav in a folder that exists")
+        super().__init__(clock=clock, rate_hz=_FILE_HZ, listener=listener)
         try:
-            self._file: Any = soundfile.SoundFile(path, "w", _FILE_HZ, 1, "PCM_16", format="WAV")
+            self._file: Any = soundfile.SoundFile(
+                path, "w", _FILE_HZ, self._spread.channels, "PCM_16", format="WAV"
+            )
         except (soundfile.LibsndfileError, OSError) as error:
             raise InvalidInputError("sound", str(path), f"a .wav that can be written ({error})") from error
         self.description = f"into {path}"
-        super().__init__(clock=clock, rate_hz=_FILE_HZ)
 
     def played(self, block: NDArray[np.int16]) -> None:
-        """Writes a block, int16 [n]."""
+        """Writes a block, int16 [n, channels]."""
         if not self._file.closed:
             self._file.write(block)
 

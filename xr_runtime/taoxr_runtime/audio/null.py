@@ -7,6 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr_runtime.audio.binaural import spread
+from taoxr_runtime.audio.ears import Listener
 from taoxr_runtime.audio.playout import Playout
 from taoxr_runtime.audio.protocols import Deliver, clock_us
 
@@ -21,16 +23,22 @@ class NullSink:
         problem: Why there is no sound, where that was not asked for.
         clock: The time in microseconds.
         rate_hz: Samples per second.
+        listener: Whose two ears hear the voice from where the mouth is; None: one channel.
     """
 
     description = "no sound"
 
     def __init__(
-        self, problem: str = "", clock: Callable[[], int] = clock_us, rate_hz: int = _RATE_HZ
+        self,
+        problem: str = "",
+        clock: Callable[[], int] = clock_us,
+        rate_hz: int = _RATE_HZ,
+        listener: Listener | None = None,
     ) -> None:
         self.problem = problem
         self._clock = clock
         self._playout = Playout(rate_hz)
+        self._spread = spread(rate_hz, listener)
         self._block = rate_hz * _BLOCK_US // 1_000_000
         self._lock = threading.Lock()
         self._next_us = clock()
@@ -63,14 +71,14 @@ class NullSink:
         """See `Sink`."""
 
     def played(self, block: NDArray[np.int16]) -> None:
-        """Called with every block that was played, silence included; int16 [n]."""
+        """Called with every block that was played, silence included; int16 [n, channels]."""
 
     def _advance(self) -> int:
         """Plays all blocks that are due by now, and returns the time."""
         with self._lock:
             now = self._clock()
             while self._next_us <= now:
-                self.played(self._playout.take(self._block, self._next_us))
+                self.played(self._spread.render(self._playout.take(self._block, self._next_us)))
                 self._next_us += _BLOCK_US
             return now
 

@@ -4,34 +4,36 @@ from pathlib import Path
 
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime.audio.device import DeviceSink, DeviceSource
+from taoxr_runtime.audio.ears import Listener
 from taoxr_runtime.audio.file import FileSink, FileSource
 from taoxr_runtime.audio.null import NullSink, NullSource
 from taoxr_runtime.audio.protocols import Sink, Source
 
 
-def open_sink(name: str = "auto") -> Sink:
+def open_sink(name: str = "auto", listener: Listener | None = None) -> Sink:
     """A place for sound.
 
     Args:
         name: "auto" (the loudspeaker, or a silent one whose ``problem`` says why), "device", "null", or a
             ``.wav`` to write.
+        listener: Whose two ears hear the voice from where the mouth is; None: it comes from everywhere.
 
     Raises:
         InvalidInputError: Another name, or a file that cannot be written.
         UnavailableError: "device", and there is none; says what to do.
     """
     if name == "null":
-        return NullSink()
+        return NullSink(listener=listener)
     if name.lower().endswith(".wav"):
-        return FileSink(Path(name))
+        return FileSink(Path(name), listener=listener)
     if name not in ("auto", "device"):
         raise InvalidInputError("sound", name, "auto, device, null, or the name of a .wav file")
     try:
-        return DeviceSink()
+        return DeviceSink(listener=listener)
     except UnavailableError as error:
         if name == "device":
             raise
-        return NullSink(problem=f"no sound: {error}")
+        return NullSink(problem=f"no sound: {error}", listener=listener)
 
 
 def open_source(name: str = "auto") -> Source:
