@@ -27,6 +27,7 @@ from taoxr_runtime.xr.options import (
     AvatarFile,
     Binding,
     BindingChoice,
+    FlatSound,
     Frames,
     Mic,
     Questions,
@@ -35,6 +36,7 @@ from taoxr_runtime.xr.options import (
     Screenshot,
     Sound,
     Target,
+    listening,
     saving,
 )
 from taoxr_runtime.xr.runtime import Runtime, extensions
@@ -65,6 +67,7 @@ def ar(
     target: Target = None,
     text: Questions = None,
     sound: Sound = "auto",
+    flat_sound: FlatSound = False,
     mic: Mic = "auto",
     avatar: AvatarFile = None,
     frames: Frames = 0,
@@ -115,7 +118,8 @@ def ar(
     with ExitStack() as stack:
         scene = load_avatar(avatar)
         stack.callback(scene.close)
-        sink, source = open_sink(sound), MutableSource(open_source(mic))
+        ears = listening(scene, flat_sound)
+        sink, source = open_sink(sound, ears), MutableSource(open_source(mic))
         stack.callback(source.close)
         stack.callback(sink.close)
         hands_free = source.rate_hz > 0
@@ -144,6 +148,6 @@ def ar(
             surroundings,
         )
 
-        timing = run(options, figure, assistant, tell, save)
+        timing = run(options, figure, assistant, tell, save, ears and ears.look)
         for line in timing.summary():
             tell(line)

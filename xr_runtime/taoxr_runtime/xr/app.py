@@ -23,6 +23,7 @@ from taoxr_runtime.xr.environment import Surroundings
 from taoxr_runtime.xr.gpu_time import GpuTime
 from taoxr_runtime.xr.link import Link, Pictures, Shot
 from taoxr_runtime.xr.pace import Pace
+from taoxr_runtime.xr.poses import Matrix
 from taoxr_runtime.xr.runtime import extensions
 from taoxr_runtime.xr.timing import Timing, collect_young, collector_off
 from taoxr_runtime.xr.watchdog import Watchdog
@@ -116,6 +117,8 @@ def run(
     partner: Partner,
     tell: Callable[[str], None],
     on_last: Callable[[Shot], None] | None = None,
+    on_head: Callable[[Matrix], None] | None = None,
+    timing: Timing | None = None,
 ) -> Timing:
     """Show a figure in the headset until the user or the runtime ends it; in the main thread.
 
@@ -127,6 +130,8 @@ def run(
         partner: Whom to talk to.
         tell: Called with lines for the user, from any thread.
         on_last: Called with the last frame.
+        on_head: Called in each frame with the pose of the user's head in the figure's frame, float64 [4, 4].
+        timing: What is to count the frames.
 
     Returns:
         How long frames took.
@@ -136,13 +141,13 @@ def run(
         NoHeadsetError: No headset is connected at the start.
         UnavailableError: Binding, driver or format do not do; says what to do.
     """
-    timing = Timing()
+    timing = timing or Timing()
     with Watchdog(tell) as watchdog:
         binding = open_binding(options.binding, extensions())
         try:
             with SplatRenderer(options.raster) as renderer, collector_off(), ExitStack() as cleanup:
                 tell(f"drawing {renderer.rasterizer} with {renderer.description}")
-                loop = _Loop(options, figure, partner, renderer, watchdog, timing, tell, on_last)
+                loop = _Loop(options, figure, partner, renderer, watchdog, timing, tell, on_last, on_head)
                 cleanup.callback(loop.close)
                 link: Link | None = _connect(binding, options, tell)
                 while link is not None:
@@ -195,10 +200,11 @@ class _Loop:
         timing: Timing,
         tell: Callable[[str], None],
         on_last: Callable[[Shot], None] | None,
+        on_head: Callable[[Matrix], None] | None,
     ) -> None:
         self._options, self._figure, self._partner = options, figure, partner
         self._renderer, self._watchdog, self._timing = renderer, watchdog, timing
-        self._tell, self._on_last = tell, on_last
+        self._tell, self._on_last, self._on_head = tell, on_last, on_head
         self._controls = Controls()
         self._gpu = GpuTime()
         self._listening = False
@@ -255,6 +261,8 @@ class _Loop:
             link.session.end(frame)
             timing.interrupted()
             return
+        if self._on_head is not None:
+            self._on_head(link.head)
         self._gpu.begin()
         splats = self._figure.update(camera, frame.ahead_us)
         timing.passed()

@@ -24,6 +24,7 @@ from taoxr_runtime.xr.options import (
     AvatarFile,
     Binding,
     BindingChoice,
+    FlatSound,
     Frames,
     Mic,
     Questions,
@@ -32,6 +33,7 @@ from taoxr_runtime.xr.options import (
     Screenshot,
     Sound,
     Target,
+    listening,
     saving,
 )
 from taoxr_runtime.xr.stature import eye_height, feet
@@ -59,6 +61,7 @@ def xr(
         bool, typer.Option("--conversation/--no-conversation", help="Talk, or only look.")
     ] = True,
     sound: Sound = "auto",
+    flat_sound: FlatSound = False,
     mic: Mic = "auto",
     avatar: AvatarFile = None,
     frames: Frames = 0,
@@ -111,10 +114,11 @@ def xr(
     with ExitStack() as stack:
         scene = load_avatar(avatar)
         stack.callback(scene.close)
+        ears = listening(scene, flat_sound)
         partner: Partner = Silence()
         person: Person = Nobody()
         if conversation:
-            sink, source = open_sink(sound), MutableSource(open_source(mic))
+            sink, source = open_sink(sound, ears), MutableSource(open_source(mic))
             stack.callback(source.close)
             stack.callback(sink.close)
             person = companion = stack.enter_context(Companion(target, sink, source, hands_free=hands_free))
@@ -126,7 +130,7 @@ def xr(
         pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale, smallest=smallest)
         options = Options(binding.value, pictures, frames, eye_height(scene), raster, refresh_rate=rate)
 
-        timing = run(options, figure, partner, tell, save)
+        timing = run(options, figure, partner, tell, save, ears and ears.look)
         for line in timing.summary():
             tell(line)
 

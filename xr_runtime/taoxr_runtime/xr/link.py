@@ -138,6 +138,14 @@ class Link:
     ) -> None:
         self._made.close()
 
+    @property
+    def head(self) -> poses.Matrix:
+        """Pose of the user's head in the avatar's frame, float64 [4, 4], where there are `views`."""
+        head = np.eye(4)
+        head[:3, :3] = self.views[0].world_to_view[:3, :3].T
+        head[:3, 3] = np.mean([view.position for view in self.views], axis=0)
+        return head
+
     def hands(self, frame: Frame) -> Hands | None:
         """What the user's hands do in a frame; None while that is not meant for us.
 

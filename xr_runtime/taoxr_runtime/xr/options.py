@@ -7,10 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
+import numpy as np
 import typer
 from PIL import Image
 
 from taoxr.errors import InvalidInputError
+from taoxr_runtime.audio import Listener
+from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.xr.app import side_by_side
 from taoxr_runtime.xr.link import Shot
@@ -32,6 +35,10 @@ Questions: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="A question to begin with; may be repeated.")
 ]
 Sound: TypeAlias = Annotated[str, typer.Option(help="Loudspeaker: auto, device, null, or a .wav to write.")]
+FlatSound: TypeAlias = Annotated[
+    bool,
+    typer.Option("--flat-sound", help="The voice comes from no direction and is as loud from anywhere."),
+]
 Mic: TypeAlias = Annotated[str, typer.Option(help="Microphone: auto, device, null, or a recording.")]
 AvatarFile: TypeAlias = Annotated[Path | None, typer.Option(help="Another .nnr scene.")]
 Frames: TypeAlias = Annotated[int, typer.Option(min=0, help="End after as many frames; 0: at Ctrl-C.")]
@@ -48,6 +55,16 @@ Raster: TypeAlias = Annotated[
 
 SMALLEST: Final = 0.6
 """Part of width and height that pictures may shrink to, unless the user says otherwise."""
+
+
+def listening(scene: Scene, flat: bool) -> Listener | None:
+    """The ears that hear an avatar's voice from its mouth; None where it shall come from everywhere.
+
+    Args:
+        scene: The avatar.
+        flat: What the user says.
+    """
+    return None if flat else Listener(np.array(scene.landmarks.mouth))
 
 
 def saving(screenshot: Path | None, tell: Callable[[str], None]) -> Callable[[Shot], None] | None:
