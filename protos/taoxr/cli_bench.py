@@ -15,6 +15,7 @@ _SUMMARIES: Final = {
     "render": "Splats, pass by pass.",
     "tts": "The voice beside onnxruntime.",
     "turn": "Spoken turns, stage by stage, and interruptions.",
+    "xr": "The headset's frame loop, alone and beside a conversation; lips against voice.",
 }
 
 

@@ -58,6 +58,11 @@ class NullSink:
         """See `Sink`."""
         return self._playout.heard(self._advance(), ahead_us)[0]
 
+    def heard_at(self, at_us: int) -> tuple[int, bool]:
+        """See `Sink`."""
+        self._advance()
+        return self._playout.heard(at_us)
+
     def sounding(self, ahead_us: int = 0) -> bool:
         """See `Sink`."""
         return self._playout.heard(self._advance(), ahead_us)[1]

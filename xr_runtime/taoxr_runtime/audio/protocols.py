@@ -61,6 +61,10 @@ class Sink(Protocol):
         """Position that is heard now, the device's latency taken off; or will be, ``ahead_us`` from now."""
         ...
 
+    def heard_at(self, at_us: int) -> tuple[int, bool]:
+        """Position heard at a time of `clock_us` (in the last five seconds), and whether that was sound."""
+        ...
+
     def sounding(self, ahead_us: int = 0) -> bool:
         """Whether written sound is heard at that time; False in silence and when it ran dry."""
         ...

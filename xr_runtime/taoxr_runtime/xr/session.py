@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final
 
+from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.xr import api
 from taoxr_runtime.xr.binding import Binding
 from taoxr_runtime.xr.passthrough import Passthrough
@@ -26,16 +27,21 @@ class Frame:
     Attributes:
         display_time: When it will be seen, nanoseconds on the runtime's clock.
         period: Between two pictures, nanoseconds.
-        ahead_us: From when the frame began until it will be seen, microseconds.
+        seen_us: The same on this machine's steady clock, microseconds; see ``audio.protocols.clock_us``.
         visible: Whether anybody will see it; else nothing need be drawn.
         layers: ``XrCompositionLayer...`` structures, farthest first.
     """
 
     display_time: int
     period: int
-    ahead_us: int
+    seen_us: int
     visible: bool
     layers: list[Any] = field(default_factory=list[Any])
+
+    @property
+    def ahead_us(self) -> int:
+        """From now until it will be seen, microseconds; 0 when it is late."""
+        return max(self.seen_us - clock_us(), 0)
 
 
 class Session:
@@ -146,7 +152,7 @@ class Session:
         now = self._runtime.now()
         # When its clock is unknown: runtimes wake us a picture ahead, and show another until then.
         ahead = 2 * period if now is None else display - now
-        return Frame(display, period, max(ahead, 0) // 1000, bool(state.should_render))
+        return Frame(display, period, clock_us() + ahead // 1000, bool(state.should_render))
 
     def end(self, frame: Frame) -> None:
         """Hand a frame over; every frame begun must be."""
