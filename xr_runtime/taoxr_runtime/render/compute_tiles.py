@@ -96,6 +96,7 @@ class ComputeTiles:
             "keys",
             "values",
             "order",
+            "given",
             "sums",
             "tiles",
             "members",
@@ -149,7 +150,7 @@ class ComputeTiles:
                 self._run_sort(splats.count)
             ordered, ranks = self._work["order"], splats.count
         else:
-            ordered, ranks = self._work["values"], len(order)
+            ordered, ranks = self._work["given"], len(order)
             ordered.write(order[::-1])
         self.mark("sort")
         known = splats.count, *self._across_down

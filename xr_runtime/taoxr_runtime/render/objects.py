@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.render.gl import GlError, direct, gl
+from taoxr_runtime.render.gl import GlError, count_flush, direct, finish, flush, flushes, gl, writes_overtake
 
 _STORAGE_BUFFER = 0x90D2  # GL_SHADER_STORAGE_BUFFER
 _BIND = ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p
 _TRANSFER = ctypes.c_uint32, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p
+_LARGE = 1 << 16
 _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
@@ -43,11 +44,16 @@ class VertexArray:
 
 
 class Buffer:
-    """A buffer object that grows as needed; its contents are undefined until written."""
+    """A buffer object that grows as needed; its contents are undefined until written.
+
+    NVIDIA's driver (580, an H200) lets a write overtake what was asked for before and uses the same buffer, if
+    that was not flushed; a large one even then. OpenGL does not allow this, so `write` sees to it.
+    """
 
     def __init__(self) -> None:
         self._name = 0
         self.size = 0
+        self._changed_at = -1
 
     def reserve(self, size: int) -> None:
         """Make room for ``size`` bytes; growing loses the contents."""
@@ -56,16 +62,17 @@ class Buffer:
             g = gl()
             name = ctypes.c_uint32()
             g.glCreateBuffers(1, ctypes.byref(name))
-            self._name, self.size = int(name.value), size
+            self._name, self.size, self._changed_at = int(name.value), size, -1
             g.glNamedBufferStorage(self._name, size, None, g.GL_DYNAMIC_STORAGE_BIT)
 
     def write(self, data: NDArray[Any], offset: int = 0) -> None:
         """Replace ``data.nbytes`` bytes from byte ``offset`` on; growing loses the others."""
-        if self._name:
-            # NVIDIA's 580 writes at once to a buffer that no flushed command uses: before what was asked for
-            # earlier. Seen on an H200, where it costs nothing that can be measured.
-            gl().glFlush()
+        if self._name and data.nbytes > _LARGE and writes_overtake():
+            finish()
+        elif self._changed_at == flushes():
+            flush()  # at most once for what is written in every frame
         self.reserve(max(offset + data.nbytes, 16))
+        self._changed_at = flushes()
         contiguous = np.ascontiguousarray(data)
         send = direct("glNamedBufferSubData", None, *_TRANSFER)
         send(self._name, offset, contiguous.nbytes, contiguous.ctypes.data)
@@ -89,6 +96,7 @@ class Buffer:
         """Fill it with zeros."""
         g = gl()
         fill = direct("glClearNamedBufferData", None, *[ctypes.c_uint32] * 4, ctypes.c_void_p)
+        self._changed_at = flushes()
         fill(self._name, int(g.GL_R32UI), int(g.GL_RED_INTEGER), int(g.GL_UNSIGNED_INT), None)
 
     def bind_indirect(self) -> None:
@@ -199,6 +207,8 @@ class GpuClock:
                 passes[name] = passes.get(name, 0.0) + (value.value - before) / 1e6
             before = value.value
             self._free.append(query)
+        if self._marks:
+            count_flush()
         self._marks.clear()
         return passes
 
