@@ -46,8 +46,8 @@ class VertexArray:
 class Buffer:
     """A buffer object that grows as needed; its contents are undefined until written.
 
-    NVIDIA's driver (580, an H200) lets a write overtake what was asked for before and uses the same buffer, if
-    that was not flushed; a large one even then. OpenGL does not allow this, so `write` sees to it.
+    NVIDIA's driver (580, an H200) lets a write overtake what was asked for before and uses the same buffer,
+    if that was not flushed; a large one even then. OpenGL does not allow this, so `write` sees to it.
     """
 
     def __init__(self) -> None:
