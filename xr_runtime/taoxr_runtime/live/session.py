@@ -22,7 +22,7 @@ from taoxr.client import (
     TurnMetrics,
     TurnState,
 )
-from taoxr.errors import UnavailableError
+from taoxr.errors import ConnectionLostError, TaoxrError, UnavailableError
 from taoxr_runtime.audio import SOURCE_HZ, Block, Source
 from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Say, Talk
@@ -74,8 +74,10 @@ class Session:
         self._turn_id = self._user_turn_id = ""
         self._asked: Ask | None = None
         self._talking = False
-        # What the avatar says outside of turns: its newest name, and the epoch of the turns so far.
+        # What the avatar says outside of turns: its newest name, what is being made of it, and the epoch of
+        # the turns so far.
         self._announced, self._epoch = 0, 0
+        self._saying: tuple[Say, asyncio.Task[None]] | None = None
         self._sent_us = self._sent_at_us = 0
 
     async def run(self) -> None:
@@ -87,6 +89,7 @@ class Session:
         self._speech.restart(self._conversation.started.bones)
         try:
             async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
                 tasks.create_task(self._read())
                 tasks.create_task(self._obey())
                 tasks.create_task(self._send_voice())
@@ -100,6 +103,8 @@ class Session:
             self._end_answer(self._memory.captions(self._speech.heard_us).avatar)
             if self._asked is not None:
                 self._inbox.again(self._asked)
+            if self._saying is not None:
+                self._inbox.again(self._saying[0])
             self._speech.stop()
 
     # What the user does.
@@ -119,9 +124,10 @@ class Session:
                 await self._conversation.send_text(text)
                 self._asked = command
                 self._report.thinking = True
-            case Say(text=text):
+            case Say():
                 await self._hush()
-                await self._announce(text)
+                # Beside the commands: what is said at length can be interrupted before all of it is made.
+                self._saying = command, self._tasks.create_task(self._announce(command.text))
             case Talk(pressed=True):
                 await self._hush()
                 if not self._talking:
@@ -146,6 +152,9 @@ class Session:
 
     async def _hush(self) -> None:
         """Stops the avatar, if it answers."""
+        if self._saying is not None:
+            self._saying[1].cancel()
+            self._saying = None
         if self._announcing:
             self._speech.stop()
         if not self._turn_id:
@@ -159,6 +168,16 @@ class Session:
     async def _announce(self, text: str) -> None:
         self._announced += 1
         self._memory.begin()
+        try:
+            await self._say(text)
+        except ConnectionLostError:
+            raise  # it is said in the next conversation
+        except TaoxrError as error:
+            self._speech.stop()
+            self._report.remark(f"“{text}” cannot be said: {error}")
+        self._saying = None
+
+    async def _say(self, text: str) -> None:
         wishes = self._options
         # Without gestures: what must be said does not depend on the worker that makes them.
         async for event in self._client.stream_say(
