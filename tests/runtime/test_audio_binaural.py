@@ -1,12 +1,14 @@
 """The avatar's voice at two ears: delays, levels, distance, moving heads; measured in what is rendered."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from numpy.typing import NDArray
 
-from taoxr_runtime.audio import Listener
+from taoxr_runtime.audio import FileSink, Listener
 from taoxr_runtime.audio import binaural_reference as twin
 from taoxr_runtime.audio.binaural import KNEE, Binaural
 from taoxr_runtime.audio.ears import HEAD_RADIUS_M, NEAR_M, SHADOW_HZ, SOUND_MS
@@ -206,3 +208,36 @@ def test_the_listener_hears_where_the_mouth_is() -> None:
     head[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]  # a quarter turn to the left
     listener.look(head)
     assert listener.mouth == pytest.approx((1.5, 0.03, -0.09)), "it is at the right now"
+
+
+def test_somebody_walks_around_the_listener(tmp_path: Path) -> None:
+    """A recorded walk: 4 s, 1.5 m away, from ahead over the right, and 3 m away when behind."""
+    now_us, listener, path = 0, Listener(np.zeros(3)), tmp_path / "walk.wav"
+    sink = FileSink(path, lambda: now_us, listener)
+    speech = noise(2.0, loud=4000)
+    sink.write(speech, RATE // 2, last=True)
+    for step in range(401):
+        around = 0.9 * step
+        listener.mouth = at(around, 1.5 + 1.5 * max(-math.cos(math.radians(around)), 0))
+        now_us = step * 10_000
+        sink.heard_us()
+    sink.close()
+    heard, rate = soundfile.read(path)
+    assert (heard.shape[1], len(heard)) == (2, pytest.approx(4 * rate, abs=rate // 50))
+
+    def levels(azimuth: float) -> tuple[float, float]:
+        middle = round(azimuth / 360 * 4 * rate)
+        piece = heard[max(middle - rate // 10, rate // 20) : middle + rate // 10]
+        left, right = np.sqrt(np.mean(np.square(piece), axis=0))
+        return db(left), db(right)
+
+    quiet = db(float(np.sqrt(np.mean(np.square(speech / 32_768)))))
+    for azimuth in (10, 350):
+        assert np.mean(levels(azimuth)) == pytest.approx(
+            quiet - 20 * math.log10(1.5) + db(alpha(90)), abs=0.8
+        )
+    assert levels(90)[1] - levels(90)[0] > 8
+    assert levels(270)[0] - levels(270)[1] > 8
+    behind = np.mean(levels(180)) - np.mean(levels(5))
+    assert -14 < behind < -6, "twice as far, and duller"
+    assert abs(levels(180)[0] - levels(180)[1]) < 1.5
