@@ -91,6 +91,8 @@ class History:
     ) -> None:
         self._fixed = _persona(system_prompt, examples)
         self._messages = list(earlier)
+        # Of each message, the turn that it belongs to.
+        self._turns = [""] * len(self._messages)
         # Their positions count from the first of `_messages`.
         self._uses: list[llm_pb2.ToolUse] = []
         self._max_chars = max_chars
@@ -101,12 +103,12 @@ class History:
         """Another system prompt and other examples; what was said stays."""
         self._fixed = _persona(system_prompt, examples)
 
-    def add_user(self, text: str) -> None:
-        """The user said `text`."""
-        self._messages.append(_message(common_pb2.ROLE_USER, text))
+    def add_user(self, text: str, turn_id: str = "") -> None:
+        """The user said `text`, which a turn answers."""
+        self._add(common_pb2.ROLE_USER, text, turn_id)
         self._trim()
 
-    def add_assistant(self, text: str, uses: Iterable[llm_pb2.ToolUse] = ()) -> None:
+    def add_assistant(self, text: str, uses: Iterable[llm_pb2.ToolUse] = (), turn_id: str = "") -> None:
         """The user heard the avatar say `text`, for which it used tools; nothing heard leaves no message.
 
         What goes on after an interruption that was none joins the message before it.
@@ -118,7 +120,12 @@ class History:
         if text and last is not None and last.role == common_pb2.ROLE_ASSISTANT:
             self._messages[-1] = _message(common_pb2.ROLE_ASSISTANT, f"{last.content} {text}")
         elif text:
-            self._messages.append(_message(common_pb2.ROLE_ASSISTANT, text))
+            self._add(common_pb2.ROLE_ASSISTANT, text, turn_id)
+
+    def forget(self, turn_id: str) -> None:
+        """What belongs to a turn was never said: the user's words, the avatar's, the tools used for them."""
+        for place in reversed([i for i, turn in enumerate(self._turns) if turn == turn_id]):
+            self._delete(place)
 
     def messages(self) -> list[common_pb2.ChatMessage]:
         """System prompt, examples and turns, oldest first."""
@@ -158,12 +165,19 @@ class History:
         while len(self._messages) > 1 and (
             self._chars() > self._max_chars // 2 or self._messages[0].role == common_pb2.ROLE_ASSISTANT
         ):
-            del self._messages[0]
+            self._delete(0)
             self.dropped += 1
-            for use in self._uses:
-                use.position -= 1
-            # A result without the question before it says nothing.
-            self._uses = [use for use in self._uses if use.position > 0]
+
+    def _add(self, role: common_pb2.Role.ValueType, text: str, turn_id: str) -> None:
+        self._messages.append(_message(role, text))
+        self._turns.append(turn_id)
+
+    def _delete(self, place: int) -> None:
+        """Takes a message away, and the tools used after it: a result without its question says nothing."""
+        del self._messages[place], self._turns[place]
+        self._uses = [use for use in self._uses if use.position != place + 1]
+        for use in self._uses:
+            use.position -= use.position > place
 
     def _chars(self) -> int:
         results = (u.result.output + u.result.error + u.call.arguments_json for u in self._uses)

@@ -52,7 +52,8 @@ class Requests:
                 await self._turns.take_turn(request.text.text.strip(), Stages(time.monotonic()))
             case "interrupt":
                 validation.check_played("interrupt.played_us", request.interrupt.played_us)
-                await self._turns.interrupt(request.interrupt.turn_id, request.interrupt.played_us)
+                asked = request.interrupt
+                await self._turns.interrupt(asked.turn_id, asked.played_us, asked.forget)
             case "playback":
                 validation.check_played("playback.played_us", request.playback.played_us)
                 self._turns.played(request.playback.turn_id, request.playback.played_us)

@@ -134,7 +134,8 @@ class TurnTaking:
             if (speaking := self._active()) is not None:
                 await self._interrupt(speaking)
             await self._drop_cut()
-            self._mind.history.add_user(user_text)
+            turn_id = turn_id or self.next_turn_id()
+            self._mind.history.add_user(user_text, turn_id)
             draft = self._draft
             if draft is not None and draft.turn.turn_id == turn_id and same_words(draft.text, user_text):
                 self._draft = None
@@ -142,7 +143,7 @@ class TurnTaking:
                 self._start(draft.turn, draft.publish())
                 return
             await self._drop_draft()
-            turn = self._turn(turn_id or self.next_turn_id(), self._mind.thinker(), stages)
+            turn = self._turn(turn_id, self._mind.thinker(), stages)
             self._start(turn, turn.run())
 
     async def prepare(self, user_text: str, turn_id: str) -> None:
@@ -218,7 +219,7 @@ class TurnTaking:
             self._log.info("turn done", turn=turn.turn_id, seconds=round(time.monotonic() - began, 2))
         if self._speaking is not None:
             self._speaking.over = True
-        self._mind.history.add_assistant(heard, turn.tool_uses)
+        self._mind.history.add_assistant(heard, turn.tool_uses, turn.turn_id)
         # A client that knows of the end can rely on it: the journal first.
         await self._keeper.saved(*self.state())
         await self._tell_state(turn.turn_id, state, heard)
@@ -234,14 +235,23 @@ class TurnTaking:
         """The client has answered a tool call."""
         self._mind.tools.answer(result)
 
-    async def interrupt(self, turn_id: str, played_us: int) -> None:
-        """The client wants the avatar to be quiet; an empty `turn_id` means whatever turn runs."""
+    async def interrupt(self, turn_id: str, played_us: int, forget: bool = False) -> None:
+        """The client wants the avatar to be quiet; an empty `turn_id` means whatever turn runs.
+
+        Args:
+            turn_id: The turn.
+            played_us: What was heard of it.
+            forget: The turn was never meant; one that is over is forgotten, too.
+        """
         async with self._turn_lock:
             await self._drop_cut()
             speaking = self._active()
             # One that names another turn came too late: that turn is over.
             if speaking is not None and turn_id in ("", speaking.turn.turn_id):
-                await self._interrupt(speaking, played_us)
+                await self._interrupt(speaking, played_us, forget)
+            elif forget and turn_id:
+                self._mind.history.forget(turn_id)
+                await self._keeper.saved(*self.state())
 
     async def barge_in(self) -> None:
         """The user's voice stops the avatar, until it is known what it said."""
@@ -258,7 +268,9 @@ class TurnTaking:
             speaking.turn.finish_clause()
             await asyncio.wait([speaking.task])
 
-    async def _interrupt(self, speaking: _Speaking, played_us: int | None = None) -> str:
+    async def _interrupt(
+        self, speaking: _Speaking, played_us: int | None = None, forget: bool = False
+    ) -> str:
         """Stops a turn; nothing of it is sent after this. The lock is held. Returns what was heard of it."""
         speaking.task.cancel()
         await asyncio.wait([speaking.task])
@@ -272,7 +284,9 @@ class TurnTaking:
             self.ear.stop_playback()
         if self.body is not None:
             self.body.interrupted(turn.turn_id, turn.pacer.position_us() if played_us is None else played_us)
-        self._mind.history.add_assistant(heard, turn.tool_uses)
+        self._mind.history.add_assistant(heard, turn.tool_uses, turn.turn_id)
+        if forget:
+            self._mind.history.forget(turn.turn_id)
         speaking.over = True
         self._keeper.save(*self.state())
         await self._tell_state(turn.turn_id, pb.TurnState.STATE_INTERRUPTED, heard)

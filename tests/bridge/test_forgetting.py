@@ -2,7 +2,7 @@
 
 import pytest
 
-from taoxr.client import ConversationOptions, Notice, TurnMetrics, TurnState
+from taoxr.client import ConversationOptions, MediaChunk, Notice, TurnMetrics, TurnState
 
 pytestmark = pytest.mark.process
 
@@ -58,3 +58,26 @@ async def test_turns_that_the_model_drops_are_told(fake_bridge):
     assert [len(notices(events)) for events in (first, second, third, fourth)] == [0, 1, 0, 1]
     assert "its 4 oldest messages are forgotten" in str(notices(second)[0].error)
     assert [n.reason for n in notices(fourth)] == [TOLD]
+
+
+async def test_a_turn_that_the_client_forgets_is_told_to_nobody(fake_bridge):
+    """While it is spoken, and after it has ended; a resumed conversation lacks it, too."""
+    async with fake_bridge() as (client, fakes):
+        fakes.llm.answer = lambda _prompt: "One two three four five six seven eight nine ten. " * 8
+        async with client.converse(ConversationOptions(system_prompt="Be brief.")) as conversation:
+            token = conversation.started.resume_token
+            await conversation.send_text("A secret.")
+            async for event in conversation:
+                if isinstance(event, MediaChunk):
+                    await conversation.interrupt(10_000_000, forget=True)
+                if isinstance(event, TurnState) and event.state.ended:
+                    break
+            fakes.llm.answer = lambda _prompt: "Yes."
+            await ask(conversation, "Another secret.")
+            await conversation.interrupt(0, forget=True)
+            await ask(conversation, "Hello.")
+        async with client.converse(ConversationOptions(resume_token=token)) as conversation:
+            await ask(conversation, "Bye.")
+        told = [[m.content for m in r.messages[1:] if m.content] for r in fakes.llm.requests]
+    assert [said for said in told if said[-1] == "Bye."] == [["Hello.", "Yes.", "Bye."]]
+    assert all("secret" not in " ".join(said) for said in told if "Hello." in said)

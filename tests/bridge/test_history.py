@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taoxr.v1 import common_pb2
+from taoxr.v1 import common_pb2, tools_pb2
+from taoxr.worker.v1 import llm_pb2
 from taoxr_bridge.history import History, SpokenClause, heard_text
 
 pytestmark = pytest.mark.unit
@@ -92,3 +93,18 @@ def test_what_was_not_heard_leaves_no_message():
     history.add_user("hi")
     history.add_assistant("")
     assert [m.role for m in history.messages()] == [common_pb2.ROLE_SYSTEM, common_pb2.ROLE_USER]
+
+
+def test_a_forgotten_turn_leaves_nothing_and_the_others_alone():
+    history = History("Be kind.", [("Hi", "Hello")], [], 1000)
+    for number, tool in ((1, "clock"), (2, "lamp"), (3, "radio")):
+        history.add_user(f"question {number}", f"turn-{number}")
+        use = llm_pb2.ToolUse(call=tools_pb2.ToolCall(name=tool))
+        history.add_assistant(f"answer {number}", [use], f"turn-{number}")
+    history.forget("turn-2")
+    history.forget("turn-9")
+    assert [m.content for m in history.said()] == ["question 1", "answer 1", "question 3", "answer 3"]
+    told = history.messages()
+    uses = [(use.call.name, told[use.position - 1].content) for use in history.tool_uses()]
+    assert uses == [("clock", "question 1"), ("radio", "question 3")]
+    assert history.dropped == 0

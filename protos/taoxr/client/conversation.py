@@ -187,14 +187,18 @@ class Conversation:
         """The user has finished speaking (push to talk)."""
         await self._send(pb.ConverseRequest(end_of_user_turn=pb.EndOfUserTurn()))
 
-    async def interrupt(self, played_us: int) -> None:
+    async def interrupt(self, played_us: int, *, forget: bool = False) -> None:
         """Stops the current turn, of which `played_us` microseconds were heard.
 
         What still arrives of that turn, apart from its final state, is dropped.
+
+        Args:
+            played_us: What was heard.
+            forget: The turn is not told to the language model later, nor kept.
         """
         if self._turn_id:
             self._interrupted.add(self._turn_id)
-        interrupt = pb.Interrupt(turn_id=self._turn_id, played_us=played_us)
+        interrupt = pb.Interrupt(turn_id=self._turn_id, played_us=played_us, forget=forget)
         await self._send(pb.ConverseRequest(interrupt=interrupt))
 
     async def report_playback(self, turn_id: str, played_us: int, underruns: int = 0) -> None:

@@ -358,19 +358,25 @@ class Interrupt(_message.Message):
 
     TURN_ID_FIELD_NUMBER: _builtins.int
     PLAYED_US_FIELD_NUMBER: _builtins.int
+    FORGET_FIELD_NUMBER: _builtins.int
     turn_id: _builtins.str
     """Turn to stop; empty means the current one."""
     played_us: _builtins.int
     """How much of the turn was heard, in microseconds on its media clock; 0 or more."""
+    forget: _builtins.bool
+    """Forget the turn: neither what the user said, nor what was heard of the answer, nor what tools did for it is told to the
+    language model later or kept for a resumed conversation. For words that were not meant for the avatar.
+    """
     def __init__(
         self,
         *,
         turn_id: _builtins.str = ...,
         played_us: _builtins.int = ...,
+        forget: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["played_us", b"played_us", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["forget", b"forget", "played_us", b"played_us", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

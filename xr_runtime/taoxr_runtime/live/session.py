@@ -248,7 +248,7 @@ class Session:
             elif isinstance(event, Transcript):
                 self._take(self._overheard.meant if event.is_final else None)
             elif isinstance(event, TurnState) and event.state is State.THINKING:
-                await self._conversation.interrupt(0)
+                await self._conversation.interrupt(0, forget=True)
         raise UnavailableError("the bridge ended the conversation")
 
     def _note(self, event: Event) -> None:

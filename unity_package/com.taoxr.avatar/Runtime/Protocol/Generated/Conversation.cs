@@ -967,6 +967,12 @@ namespace Taoxr.Protocol.V1
         /// <summary>How much of the turn was heard, in microseconds on its media clock; 0 or more.</summary>
         public long PlayedUs { get; set; }
 
+        /// <summary>
+        /// Forget the turn: neither what the user said, nor what was heard of the answer, nor what tools did for it is told to the
+        /// language model later or kept for a resumed conversation. For words that were not meant for the avatar.
+        /// </summary>
+        public bool Forget { get; set; }
+
         /// <inheritdoc/>
         public int CachedSize { get; private set; }
 
@@ -984,6 +990,7 @@ namespace Taoxr.Protocol.V1
         {
             TurnId = "";
             PlayedUs = 0;
+            Forget = false;
         }
 
         /// <inheritdoc/>
@@ -999,6 +1006,9 @@ namespace Taoxr.Protocol.V1
                     case 16:
                         PlayedUs = reader.ReadInt64();
                         break;
+                    case 24:
+                        Forget = reader.ReadBool();
+                        break;
                     default:
                         reader.Skip(tag);
                         break;
@@ -1012,6 +1022,7 @@ namespace Taoxr.Protocol.V1
             var size = 0;
             if (!string.IsNullOrEmpty(TurnId)) size += 1 + WireSize.String(TurnId);
             if (PlayedUs != 0) size += 1 + WireSize.Int64(PlayedUs);
+            if (Forget) size += 1 + 1;
             CachedSize = size;
             return size;
         }
@@ -1028,6 +1039,11 @@ namespace Taoxr.Protocol.V1
             {
                 writer.WriteUInt32(16);
                 writer.WriteInt64(PlayedUs);
+            }
+            if (Forget)
+            {
+                writer.WriteUInt32(24);
+                writer.WriteBool(Forget);
             }
         }
     }
