@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from taoxr_runtime.bench import cli_xr
 from taoxr_runtime.bench import xr as bench
 from taoxr_runtime.bench.xr import BARS, WARM, Puppet, Recorder, Watched
 from taoxr_runtime.splats import Splats
+from taoxr_runtime.xr import cli as xr_cli
 from taoxr_runtime.xr.api import NoRuntimeError
 from taoxr_runtime.xr.conversation import Nobody
 from taoxr_runtime.xr.session import Frame
@@ -159,10 +161,11 @@ def test_measures_a_conversation_beside_the_headset(real_bridge: str) -> None:
     assert set(figures["bars"]) == set(BARS)
 
 
-def test_says_that_there_is_no_runtime_before_it_starts_anything(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(("cli", "next_step"), [(cli_xr, "bench_alone"), (xr_cli, "load_avatar")])
+def test_says_that_there_is_no_runtime_before_anything_is_started(
+    cli: Any, next_step: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XR_RUNTIME_JSON", str(tmp_path / "none.json"))
-    monkeypatch.setattr(cli_xr, "bench_alone", None)
+    monkeypatch.setattr(cli, next_step, None)
     with pytest.raises(NoRuntimeError, match="no OpenXR runtime"):
-        CliRunner().invoke(cli_xr.app, [], catch_exceptions=False)
+        CliRunner().invoke(cli.app, [], catch_exceptions=False)

@@ -36,6 +36,7 @@ from taoxr_runtime.xr.options import (
     listening,
     saving,
 )
+from taoxr_runtime.xr.runtime import Runtime
 from taoxr_runtime.xr.stature import eye_height, feet
 
 app = typer.Typer(add_completion=False)
@@ -110,6 +111,7 @@ def xr(
         console.print(f"[dim]\\[xr][/] {escape(line)}")
 
     save = saving(screenshot, tell)
+    Runtime().close()  # says what is missing before anything is started for nothing
 
     with ExitStack() as stack:
         scene = load_avatar(avatar)
