@@ -200,7 +200,7 @@ class _Loop:
         timing: Timing,
         tell: Callable[[str], None],
         on_last: Callable[[Shot], None] | None,
-        on_head: Callable[[Matrix], None] | None,
+        on_head: Callable[[Matrix], None] | None = None,
     ) -> None:
         self._options, self._figure, self._partner = options, figure, partner
         self._renderer, self._watchdog, self._timing = renderer, watchdog, timing
