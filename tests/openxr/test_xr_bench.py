@@ -17,7 +17,7 @@ from taoxr.figures import Spread, judged
 from taoxr_runtime.audio import NullSink
 from taoxr_runtime.bench import cli_xr
 from taoxr_runtime.bench import xr as bench
-from taoxr_runtime.bench.xr import BARS, WARM, Puppet, Recorder, Watched
+from taoxr_runtime.bench.xr import BARS, WARM, Puppet, Recorder, Watched, bench_ears
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr import cli as xr_cli
 from taoxr_runtime.xr.api import NoRuntimeError
@@ -129,6 +129,15 @@ def test_the_trivial_scene_moves_with_the_face() -> None:
     moved = Puppet(Speaking()).update(CAMERA).means - Puppet(Nobody()).update(CAMERA).means
     assert moved[:, 1].min() == pytest.approx(-0.03, abs=1e-6)
     assert 10 < np.count_nonzero(moved) < len(moved) / 2
+
+
+def test_the_way_to_two_ears_is_timed_block_by_block() -> None:
+    figures = bench_ears(blocks=20)
+    block = figures["binaural.block_ms"]
+    assert isinstance(block, Spread)
+    assert block.n == 20
+    assert 0 < block.p50 <= block.max
+    assert figures["binaural.percent_of_real_time"] > 0
 
 
 def test_a_frame_says_how_long_it_is_from_now_until_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

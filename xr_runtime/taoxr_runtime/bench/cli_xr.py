@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from taoxr.figures import show
 from taoxr_runtime.audio import open_sink
-from taoxr_runtime.bench.xr import BARS, WARM, Figures, bench_alone, bench_talking
+from taoxr_runtime.bench.xr import BARS, WARM, Figures, bench_alone, bench_ears, bench_talking
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.render import gl
 from taoxr_runtime.render.egl import Context
@@ -62,7 +62,8 @@ def xr(
     "pose_to_display" is how long after the head's pose was asked for the picture is to be seen, "work" the
     frame without its waiting. "av_skew" compares the sound that the shown face was made for with the sound
     heard at the predicted display time; bar 40 ms (p99). "missed_more": pictures missed while the bridge
-    works on this machine that the renderer alone does not miss; bar 0.
+    works on this machine that the renderer alone does not miss; bar 0. "binaural": what it costs to let the
+    voice come from the avatar's mouth, for each 10 ms of sound.
 
     For example:
 
@@ -99,7 +100,7 @@ def xr(
             talking = bench_talking(options, shown, tell, target, sink)
             figures |= talking.figures("talking")
             figures["missed_more"] = talking.missed() - alone.missed()
-    show(figures, as_json, BARS)
+    show(figures | bench_ears(), as_json, BARS)
 
 
 def _driver() -> tuple[bool, str]:

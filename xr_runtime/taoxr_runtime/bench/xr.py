@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,7 +19,8 @@ from taoxr.errors import UnavailableError
 from taoxr.figures import Bars, Spread, spread
 from taoxr_runtime.animation import Activity
 from taoxr_runtime.animation.body_player import HumanoidPose
-from taoxr_runtime.audio import NullSource, Sink
+from taoxr_runtime.audio import Listener, NullSource, Sink
+from taoxr_runtime.audio.binaural import Binaural
 from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.bench.clouds import person
 from taoxr_runtime.live import Actor, Companion, CompanionState
@@ -269,6 +271,26 @@ def bench_talking(
     if not recorder.skews_us:
         raise UnavailableError("nothing was heard of the avatar in these frames: take more (--frames)")
     return recorder
+
+
+def bench_ears(rate_hz: int = 48_000, blocks: int = 500) -> Figures:
+    """What the voice's way to two ears costs: one block of 10 ms after the other, around a walking mouth.
+
+    Args:
+        rate_hz: Samples per second.
+        blocks: How many.
+    """
+    listener = Listener(np.zeros(3))
+    ears = Binaural(rate_hz, listener)
+    sound = np.random.default_rng(0).integers(-9000, 9000, rate_hz // 100).astype(np.int16)
+    took_ms: list[float] = []
+    for k in range(blocks):
+        listener.mouth = (math.sin(k / 20), 0.1, -math.cos(k / 20))
+        began = time.perf_counter()
+        ears.render(sound)
+        took_ms.append((time.perf_counter() - began) * 1e3)
+    share = 100 * sum(took_ms) / (10 * blocks)
+    return {"binaural.block_ms": spread(took_ms), "binaural.percent_of_real_time": round(share, 2)}
 
 
 def _figure(stack: ExitStack, scene: Scene | None, who: Person) -> Figure:
