@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.audio.ears import HEAD_RADIUS_M, REAR_HZ, SHADOW_HZ, SOUND_MS, Heard, Listener, hear
 
-FOLLOW_S: Final = 0.02
+FOLLOW_S: Final = 0.012
 """Time constant with which gains and delays follow the head; poses come in steps, once a picture."""
 KNEE: Final = 0.8
 """Part of full scale above which sound is bent, not cut: at the ear a voice is up to four times as loud."""
