@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime.audio import FileSink, Listener, NullSink, open_sink, open_source
 from taoxr_runtime.audio.null import NullSource
-from taoxr_runtime.audio.playout import GRACE_US, Playout
+from taoxr_runtime.audio.playout import FADE_US, GRACE_US, Playout
 
 pytestmark = pytest.mark.unit
 
@@ -123,13 +123,52 @@ def test_flush_is_silent_within_a_block() -> None:
     loud = len(sink.sound)
     clock.pass_us(300_000)
     assert sink.heard_us() - heard <= 10_000
-    assert not sink.sound[loud:].any()
+    assert not sink.sound[loud + FADE_US * RATE // 1_000_000 :].any()
     assert sink.underruns == 0
     # The next utterance starts where this one was cut.
     start = sink.write(tone(0.3), RATE, last=True)
     assert abs(start - sink.heard_us()) <= 50
     clock.pass_us(400_000)
     assert abs(sink.heard_us() - (start + 300_000)) <= 50
+
+
+@pytest.mark.parametrize("rate", [RATE, 48_000])
+@pytest.mark.parametrize("block", [37, 480])
+def test_cut_off_and_gone_on_with_in_the_middle_of_a_sound_it_does_not_click(rate: int, block: int) -> None:
+    playout = Playout(rate, cushion_us=1000)
+    loud = np.full(rate // 10, 12_000, np.int16)
+    out: list[NDArray[np.int16]] = []
+
+    def play(seconds: float) -> None:
+        for _ in range(round(seconds * rate / block)):
+            out.append(playout.take(block, sum(map(len, out)) * 1_000_000 // rate))
+
+    play(0.02)
+    playout.write(np.linspace(0, 12_000, rate // 20).astype(np.int16), rate, last=False)
+    playout.write(loud, rate, last=False)
+    play(0.3)
+    assert playout.underruns == 1
+    playout.write(loud, rate, last=False)
+    play(0.05)
+    playout.flush()
+    play(0.1)
+    sound = np.concatenate(out).astype(int)
+    assert sound.max() == 12_000
+    fade = FADE_US * rate // 1_000_000
+    assert np.abs(np.diff(sound)).max() <= 12_000 / fade + 2
+    loudest = np.flatnonzero(sound == 12_000)
+    assert np.count_nonzero(np.diff(loudest) > 1) == 1, "there was a gap"
+    assert not sound[loudest[-1] + fade + 1 :].any(), "and silence in the end"
+
+
+def test_the_end_of_an_utterance_and_the_next_are_as_they_were_written() -> None:
+    playout = Playout(RATE)
+    playout.write(np.full(500, 9000, np.int16), RATE, last=True)
+    assert np.array_equal(playout.take(700, 0), [9000] * 500 + [0] * 200)
+    playout.write(np.full(500, -9000, np.int16), RATE, last=True)
+    assert np.array_equal(playout.take(500, 100_000), [-9000] * 500)
+    playout.flush()
+    assert not playout.take(500, 200_000)[FADE_US * RATE // 1_000_000 :].any()
 
 
 def test_resampling_keeps_the_sound() -> None:
@@ -163,7 +202,7 @@ def test_resampling_keeps_the_sound() -> None:
 def test_whatever_happens_samples_come_once_in_order_and_time_never_goes_back(
     steps: list[tuple[str, int]],
 ) -> None:
-    playout = Playout(10_000, cushion_us=20_000)
+    playout = Playout(10_000, cushion_us=20_000, fade_us=0)
     counter, now, before = 1, 0, 0
     flushed_to = 0
     out: list[int] = []

@@ -9,10 +9,14 @@ import numpy as np
 import soxr  # pyright: ignore[reportMissingTypeStubs]  # ships no types
 from numpy.typing import NDArray
 
+from taoxr_runtime.audio.seams import Seams
+
 CUSHION_US: Final = 60_000
 """Sound that must be queued before an utterance starts, or goes on after it ran dry."""
 GRACE_US: Final = 30_000
 """Sound that ended so recently still counts as heard: devices call a little early or late."""
+FADE_US: Final = 3_000
+"""Where sound is cut off, or goes on in its middle, the step fades for so long: a bare one clicks."""
 _MEMORY_US: Final = 5_000_000
 _US: Final = 1_000_000
 
@@ -32,13 +36,14 @@ class Playout:
     Args:
         rate_hz: The device's samples per second.
         cushion_us: See `CUSHION_US`.
+        fade_us: See `FADE_US`.
 
     Attributes:
         rate_hz: The same.
         underruns: See `Sink`.
     """
 
-    def __init__(self, rate_hz: int, cushion_us: int = CUSHION_US) -> None:
+    def __init__(self, rate_hz: int, cushion_us: int = CUSHION_US, fade_us: int = FADE_US) -> None:
         self.rate_hz = rate_hz
         self.underruns = 0
         self._cushion = cushion_us * rate_hz // _US
@@ -49,6 +54,8 @@ class Playout:
         self._spans: deque[_Span] = deque([_Span(-_US * 10**6, 0, 0)])
         self._playing = False
         self._open = False
+        self._seams = Seams(fade_us * rate_hz // _US)
+        self._ran_dry = False
         self._base_us = 0
         self._in_samples = 0
         self._resampler: Any = None
@@ -86,11 +93,13 @@ class Playout:
         """
         out = np.zeros(count, np.int16)
         with self._lock:
-            self._playing = self._playing or (
-                self._queued > 0 and (not self._open or self._queued >= self._cushion)
-            )
+            if not self._playing and self._queued > 0 and (not self._open or self._queued >= self._cushion):
+                self._playing = True
+                if self._ran_dry:
+                    self._seams.at(0)
+                self._ran_dry = False
             if not self._playing:
-                return out
+                return self._seams.mend(out)
             filled = 0
             while filled < count and self._queue:
                 piece = self._queue.popleft()
@@ -107,15 +116,20 @@ class Playout:
             self._queued -= filled
             if filled < count:
                 self._playing = False
-                self.underruns += self._open
-        return out
+                if self._open:
+                    self.underruns += 1
+                    self._ran_dry = True
+                    self._seams.at(filled)
+            return self._seams.mend(out)
 
     def flush(self) -> None:
         """Throws away what is queued, and ends the utterance."""
         with self._lock:
             self._queue.clear()
             self._queued = 0
-            self._playing = self._open = False
+            if self._playing:
+                self._seams.at(0)
+            self._playing = self._open = self._ran_dry = False
 
     def heard(self, now_us: int, ahead_us: int = 0) -> tuple[int, bool]:
         """Position heard at ``now_us + ahead_us`` in microseconds, and whether sound is heard then.
