@@ -39,3 +39,22 @@ def test_the_voice_stays_where_the_avatar_stands_when_the_head_turns(tmp_path: P
     assert ears[0] == pytest.approx(ears[1], rel=0.01)
     ears = np.sqrt(np.mean(np.square(left), axis=0))
     assert 20 * math.log10(ears[0] / ears[1]) > 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("option", "channels"), [((), 2), (("--flat-sound",), 1)])
+def test_the_command_writes_what_two_ears_hear_or_one_channel(
+    option: tuple[str, ...], channels: int, real_bridge: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "heard.wav"
+    taoxr = ["-c", "from taoxr.cli import main; main()", "xr", "--target", real_bridge, "--mic", "null"]
+    wishes = ["--text", "Hello.", "--scale", "0.1", "--frames", "40", "--sound", str(path), *option]
+    with Monado() as monado:
+        done = monado.run([sys.executable, *taoxr, *wishes], timeout=240)
+    assert done.returncode == 0, done.stdout
+    sound, rate = soundfile.read(path, always_2d=True)
+    assert (sound.shape[1], rate) == (channels, 24_000)
+    assert len(sound) > rate
+    if channels == 2:
+        # The voice is ahead: if it has begun by now, both ears hear it alike.
+        assert np.abs(sound[:, 0] - sound[:, 1]).max() < 0.01

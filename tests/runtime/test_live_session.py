@@ -148,3 +148,19 @@ async def test_words_that_a_lost_connection_cut_off_are_said_in_the_next_convers
     with pytest.raises(ConnectionLostError):
         await asyncio.wait_for(stage.task, DEADLINE_S)
     assert await stage.left() == Say("Your timer is over.")
+
+
+def test_a_sound_device_that_goes_and_comes_back_is_told_each_time() -> None:
+    sink, source = NullSink(), NullSource()
+    report = Report(sink, source)
+    report.check_devices()
+    assert not report.remarks
+    for _ in range(2):
+        sink.problem = "the sound device is gone"
+        report.check_devices()
+        report.check_devices()
+        sink.problem = ""
+        report.check_devices()
+        report.check_devices()
+    told = ["the sound device is gone", "the sound device 'no sound' works again"]
+    assert [remark.text for remark in report.remarks] == told * 2

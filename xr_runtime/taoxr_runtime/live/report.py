@@ -49,11 +49,13 @@ class Report:
             return tuple(self._remarks)
 
     def check_devices(self) -> None:
-        """Tells of sound devices that have a problem that they had not before."""
+        """Tells of sound devices that have a problem that they had not before, or have it no more."""
         for i, device in enumerate(self._devices):
             problem = device.problem
             if problem and problem != self._problems[i]:
                 self.remark(problem)
+            elif self._problems[i] and not problem:
+                self.remark(f"the sound device {device.description!r} works again")
             self._problems[i] = problem
 
     def user_ended(self, at_us: int) -> None:
