@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from PIL import Image
 
 from taoxr import arkit
 from taoxr_runtime.demo.run import INTERRUPTED
+from taoxr_runtime.render.stereo import anaglyph
 
 pytestmark = pytest.mark.e2e
 
@@ -132,6 +134,10 @@ def files(tmp_path: Path) -> Path:
         (["render", "-o", "{0}/x.png", "--expression", "jawOpen=7"], "--expression"),
         (["render", "-o", "{0}/x.png", "--view", "back"], "--view"),
         (["render", "-o", "{0}/x.mp4", "--wav", "{0}/empty.wav"], "more than 0"),
+        (["render", "-o", "{0}/x.png", "--stereo", "3d"], "--stereo: got '3d', expected one of off, sbs"),
+        (["render", "-o", "{0}/x.png", "--sheet", "1", "--text", "x"], "--sheet: got 1, expected 2 to 12"),
+        (["render", "-o", "{0}/x.png", "--sheet", "4"], "a --text or a --wav to make a sheet of"),
+        (["render", "-o", "{0}/x.mp4", "--sheet", "4", "--text", "x"], "ends in .png with --sheet"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_named(arguments: list[str], message: str, files: Path) -> None:
@@ -175,6 +181,35 @@ def test_renders_a_still_with_an_expression(tmp_path: Path) -> None:
     change = np.abs(pictures["open"] - pictures["rest"]).max(axis=2)
     assert change[64:].max() > 60
     assert change[:40].max() < 25
+
+
+def test_renders_both_eyes(tmp_path: Path) -> None:
+    pictures: list[np.ndarray] = []
+    for kind in ("sbs", "anaglyph"):
+        path = tmp_path / f"{kind}.png"
+        done = taoxr("render", "-o", str(path), "--view", "face", "--size", "96x128", "--stereo", kind)
+        assert done.returncode == 0, done.stderr
+        pictures.append(np.asarray(Image.open(path)))
+    both, one = pictures
+    assert both.shape == (128, 192, 3)
+    left, right = np.ascontiguousarray(both[:, :96]), np.ascontiguousarray(both[:, 96:])
+    assert 1 < np.abs(left.astype(int) - right).mean() < 20
+    np.testing.assert_array_equal(one, anaglyph(left, right))
+
+
+def test_renders_a_sheet_of_a_speech(tmp_path: Path, real_bridge: str) -> None:
+    path = tmp_path / "sheet.png"
+    done = taoxr(
+        "render", "--text", "Wow, hello there!", "--sheet", "6", "-o", str(path), "--view", "face", "--size",
+        "96x128", "--fps", "12", "--target", real_bridge,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    sheet = np.asarray(Image.open(path)).astype(int)
+    assert sheet.shape == (2 * 518 + 6, 3 * 390 + 6, 3)
+    tiles = [sheet[6 + 518 * y :, 6 + 390 * x :][:512, :384] for y in range(2) for x in range(3)]
+    mouth = np.s_[300:460, 100:280]
+    changes = [np.abs(a[mouth] - b[mouth]).max() for a, b in pairwise(tiles)]
+    assert sorted(changes)[-3] > 40, changes  # it speaks
 
 
 def test_renders_a_film_of_a_foreign_voice(

@@ -11,7 +11,7 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
-from taoxr.errors import UnavailableError
+from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime.audio import BLOCK, FileSource, Listener, MeteredSource, device
 from taoxr_runtime.audio.device import LOST_US, DeviceSink, DeviceSource
 from taoxr_runtime.audio.meter import FLOOR_DBFS
@@ -65,6 +65,8 @@ class Library:
     ) -> None:
         self.rate, self.missing, self.takes_16k = rate, missing, takes_16k
         self.channels, self.refuses, self.looked = channels, False, 0
+        self.others = ["USB headset", "HDMI"]
+        self.broken = -1  # number of a device that refuses
         self.streams: list[Stream] = []
         self.now_us = 5_000_000
 
@@ -77,18 +79,28 @@ class Library:
     def clock(self) -> int:
         return self.now_us
 
-    def query_devices(self, kind: str) -> dict[str, Any]:
+    def query_devices(self, wanted: int | str | None = None, kind: str = "") -> dict[str, Any]:
         if self.missing:
             raise PortAudioError("Error querying device -1")
-        rate, channels = float(self.rate), self.channels
-        return {"name": f"the {kind}", "default_samplerate": rate, "max_output_channels": channels}
+        names = [f"the {kind}", *self.others]
+        if isinstance(wanted, str):
+            found = [n for n, name in enumerate(names) if wanted.lower() in name.lower()]
+            if len(found) != 1:
+                raise ValueError(f"{len(found)} devices match {wanted!r}")
+            wanted = found[0]
+        return {
+            "index": wanted or 0,
+            "name": names[wanted or 0],
+            "default_samplerate": float(self.rate),
+            "max_output_channels": self.channels,
+        }
 
     def check_input_settings(self, **settings: Any) -> None:
         if not self.takes_16k:
             raise PortAudioError("Invalid sample rate")
 
     def _open(self, **settings: Any) -> Stream:
-        if self.refuses:
+        if self.refuses or settings["device"] == self.broken:
             raise PortAudioError("Device unavailable")
         self.streams.append(Stream(**settings))
         return self.streams[-1]
@@ -355,6 +367,51 @@ def test_a_microphone_that_is_unplugged_between_two_questions_does_not_stop_the_
     assert source.problem == ""
     library.hear(np.full(BLOCK, 100, np.int16))
     assert len(blocks) == 1
+    source.close()
+
+
+def test_another_loudspeaker_goes_on_where_the_first_was() -> None:
+    library = Library()
+    sink = DeviceSink(library, library.clock, wanted="usb")
+    assert (sink.description, library.streams[-1].settings["device"]) == ("USB headset", 1)
+    ramp = np.arange(1, 4801, dtype=np.int16)
+    sink.write(ramp, 48_000)
+    library.play(480)
+    sink.choose("hdmi")
+    assert [stream.closed for stream in library.streams] == [True, False]
+    assert (sink.description, library.streams[-1].settings["device"]) == ("HDMI", 2)
+    np.testing.assert_array_equal(library.play(480), ramp[480:960])
+    with pytest.raises(InvalidInputError, match="bluetooth"):
+        sink.choose("bluetooth")
+    assert not library.streams[-1].closed
+    sink.close()
+
+
+def test_a_loudspeaker_that_refuses_leaves_the_one_before() -> None:
+    library, waits = Library(), Waits()
+    library.broken = 1
+    sink = DeviceSink(library, library.clock, wait=waits)
+    with pytest.raises(UnavailableError, match="USB headset does not play"):
+        sink.choose("usb")
+    waits.next()
+    waits.go_on_to_the_end()
+    assert sink.description == "the output"
+    assert library.streams[-1].active
+    sink.close()
+
+
+def test_another_microphone_is_heard_from_then_on() -> None:
+    library = Library()
+    source, heard = DeviceSource(library, library.clock), queue.Queue[NDArray[np.int16]]()
+    source.start(heard.put)
+    source.choose("1")
+    assert (source.description, library.streams[-1].settings["device"]) == ("USB headset", 1)
+    assert [stream.active for stream in library.streams] == [False, True]
+    library.hear(np.full(BLOCK, 7, np.int16))
+    assert heard.get_nowait().tolist() == [7] * BLOCK
+    library.broken = 2
+    with pytest.raises(UnavailableError, match="HDMI does not listen"):
+        source.choose("hdmi")
     source.close()
 
 

@@ -17,8 +17,8 @@ from taoxr_runtime.render import OffscreenRenderer, View, look_at, perspective
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
 COMMITTED = Path(taoxr_runtime.__file__).parent / "assets" / "default.nnr"
-# Sums in another order (BLAS, torch versions) let the cloth hang by hundredths of a millimetre elsewhere, which
-# moves a few triangles over the edge at which they get more splats.
+# Sums in another order (BLAS, torch versions) let the cloth hang by hundredths of a millimetre elsewhere,
+# which moves a few triangles over the edge at which they get more splats.
 MOST_OTHER_SPLATS = 0.001
 MIN_PSNR = 40.0
 VIEWS = {"whole": ((0, 1.0, 3.2), (0, 0.95, 0), 0.7), "face": ((0.1, 1.68, 0.7), (0, 1.66, 0), 0.5)}

@@ -24,7 +24,7 @@ from taoxr_runtime.render.gl import finish
 from taoxr_runtime.render.parallax import MOST, Parallax, largest
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
-from taoxr_runtime.splat_files.viewpoint import EYE_DISTANCE_M
+from taoxr_runtime.render.stereo import EYE_DISTANCE_M
 from taoxr_runtime.splats import VIEW_MOVED_M, Splats
 
 pytestmark = pytest.mark.gl

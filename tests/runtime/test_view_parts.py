@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taoxr_runtime.nnr.schema import Landmarks
+from taoxr_runtime.render.stereo import EYE_DISTANCE_M
 from taoxr_runtime.splat_files.placing import Box
 from taoxr_runtime.view.app import stop_signals
 from taoxr_runtime.view.line import LONGEST, Line
-from taoxr_runtime.view.orbit import EYE_DISTANCE, Orbit
+from taoxr_runtime.view.orbit import Orbit
 from taoxr_runtime.view.overlay import Words, paint
 from taoxr_runtime.view.pace import DETAILS, Pace, QuietCollector
 
@@ -74,7 +75,7 @@ def test_no_drag_takes_the_camera_out_of_bounds(moves: list[tuple[float, float, 
 def test_eyes_see_nearer_things_crossed_and_the_target_without_disparity() -> None:
     orbit = Orbit(LANDMARKS, 1.0)
     left, right = orbit.pair(640, 720)
-    assert np.linalg.norm(left.position - right.position) == pytest.approx(EYE_DISTANCE)
+    assert np.linalg.norm(left.position - right.position) == pytest.approx(EYE_DISTANCE_M)
     np.testing.assert_allclose((left.position + right.position) / 2, orbit.position, atol=1e-9)
     tx, ty, tz = orbit.target
 

@@ -19,11 +19,11 @@ from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render import SplatRenderer
+from taoxr_runtime.render.stereo import Stereo
 from taoxr_runtime.splat_files import Cloud
 from taoxr_runtime.splat_files.scene import write
 from taoxr_runtime.view.app import Figures, Plan, Viewer
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
-from taoxr_runtime.view.screen import Stereo
 from taoxr_runtime.view.window import Window
 
 pytestmark = pytest.mark.gl
@@ -130,6 +130,19 @@ def test_side_by_side_each_eye_has_its_half(show: Show, tmp_path: Path) -> None:
     assert np.abs(left[corner] - right[corner]).mean() < 1.5
 
 
+def test_for_coloured_glasses_both_eyes_are_in_one_picture(show: Show, tmp_path: Path) -> None:
+    kinds: tuple[Stereo, ...] = ("off", "anaglyph")
+    for stereo in kinds:
+        show(Plan(size=SIZE, frames=2, screenshot=tmp_path / f"{stereo}.png", stereo=stereo))
+    one, both = (picture(tmp_path / f"{stereo}.png") for stereo in kinds)
+    corner = np.s_[30:60, 5:40]  # below the words; nothing there is nearer or farther
+    assert np.abs(both[corner] - one[corner]).mean() < 8  # light stays light
+    shoulders = np.s_[240:300, 40:280]
+    red, cyan = (np.diff(both[shoulders][..., channel], axis=1) for channel in (0, 1))
+    assert np.abs(red - cyan).max() > 60  # edges of the two eyes lie apart
+    assert both[330:395, 20:300].min() < 60  # the words
+
+
 def test_dragging_turns_the_avatar(show: Show, tmp_path: Path) -> None:
     show(Plan(size=SIZE, frames=2, screenshot=tmp_path / "a.png"))
     show(Plan(size=SIZE, frames=2, screenshot=tmp_path / "b.png"), [Dragged(0.5, 0.0, False)])
@@ -167,7 +180,7 @@ def command(*arguments: str, display: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--stereo", "3d"], "--stereo: got '3d', expected off or sbs"),
+        (["--stereo", "3d"], "--stereo: got '3d', expected off, sbs or anaglyph"),
         (["--size", "7x7"], "--size: got '7x7', expected WIDTHxHEIGHT"),
         (["--mic", "--wav", "a.wav"], "expected one of them"),
         (["--hands-free"], "--hands-free: got True, expected --mic or --wav beside it"),

@@ -2,14 +2,15 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
 import soxr  # pyright: ignore[reportMissingTypeStubs]  # ships no types
 from numpy.typing import NDArray
 
-from taoxr.errors import UnavailableError
-from taoxr.portaudio import find_device, sound_library
+from taoxr.errors import InvalidInputError, UnavailableError
+from taoxr.portaudio import Kind, find_device, sound_library
 from taoxr_runtime.audio.binaural import spread
 from taoxr_runtime.audio.ears import Listener
 from taoxr_runtime.audio.null import NullSink
@@ -24,7 +25,7 @@ _BLOCKS_PER_S: Final = 100
 
 
 class DeviceSink(NullSink):
-    """The default loudspeaker.
+    """A loudspeaker.
 
     While the device does not ask for sound, `problem` says so and time goes on as without sound, so that
     the conversation is not stuck. It is opened again, or what is the default then, as soon as that is
@@ -35,9 +36,11 @@ class DeviceSink(NullSink):
         clock: The time in microseconds.
         listener: See `NullSink`. A device of one channel does without.
         wait: See `Retry`.
+        wanted: Number of a device or part of its name; None: the default.
 
     Raises:
         UnavailableError: There is no device, or it refuses to play.
+        InvalidInputError: No device, or more than one, is meant by ``wanted``.
     """
 
     def __init__(
@@ -46,9 +49,11 @@ class DeviceSink(NullSink):
         clock: Callable[[], int] = clock_us,
         listener: Listener | None = None,
         wait: Wait | None = None,
+        wanted: str | None = None,
     ) -> None:
         self._library = library or sound_library()
-        device = find_device(self._library, "output")
+        self._wanted = wanted
+        device = find_device(self._library, "output", wanted)
         # Its own rate: not every device takes another one.
         super().__init__(clock=clock, rate_hz=round(device["default_samplerate"]), listener=listener)
         self._listener = listener
@@ -67,6 +72,32 @@ class DeviceSink(NullSink):
     def underruns(self) -> int:
         """See `Sink`; the device's own count as well."""
         return super().underruns + self._xruns
+
+    def choose(self, wanted: str) -> None:
+        """Goes on with another loudspeaker; what is queued is not lost.
+
+        Args:
+            wanted: Its number, or a part of its name.
+
+        Raises:
+            InvalidInputError: No device, or more than one, is meant.
+            UnavailableError: It refuses to play; the one before is opened again.
+        """
+        device = find_device(self._library, "output", wanted)
+        with self._mode:
+            old, self._stream = self._stream, None
+        if old is not None:
+            STREAMS.close(old)
+        try:
+            stream = self._open(device)
+        except self._library.PortAudioError as error:
+            with self._mode:
+                self._lost, self._next_us = True, self._clock()
+            self._retry.start()
+            raise UnavailableError(f"{device['name']} does not play: {error}") from error
+        self._wanted = wanted
+        with self._mode:
+            self._stream, self._called_us, self._lost = stream, self._clock(), False
 
     def close(self) -> None:
         """See `Sink`."""
@@ -89,6 +120,7 @@ class DeviceSink(NullSink):
 
         def make() -> Any:
             return self._library.OutputStream(
+                device=device["index"],
                 samplerate=rate,
                 channels=self._spread.channels,
                 dtype="int16",
@@ -106,7 +138,7 @@ class DeviceSink(NullSink):
         return stream
 
     def _reopen(self) -> bool:
-        """Opens the default device in place of the one that is gone."""
+        """Opens the wanted device, or the default one, in place of the one that is gone."""
         with self._mode:
             if not self._lost:
                 return True  # it has come back by itself
@@ -115,7 +147,7 @@ class DeviceSink(NullSink):
             STREAMS.close(stream)
         try:
             STREAMS.look(self._library)
-            stream = self._open(find_device(self._library, "output"))
+            stream = self._open(_wanted_or_default(self._library, "output", self._wanted))
         except (UnavailableError, self._library.PortAudioError):
             return False
         with self._mode:
@@ -155,7 +187,7 @@ class DeviceSink(NullSink):
 
 
 class DeviceSource:
-    """The default microphone.
+    """A microphone.
 
     When it is gone, `problem` says so, and it, or what is the default then, is opened again as soon as that
     is possible.
@@ -164,18 +196,25 @@ class DeviceSource:
         library: What ``sounddevice`` offers.
         clock: The time in microseconds.
         wait: See `Retry`.
+        wanted: Number of a device or part of its name; None: the default.
 
     Raises:
         UnavailableError: There is no device, or it refuses to listen.
+        InvalidInputError: No device, or more than one, is meant by ``wanted``.
     """
 
     rate_hz = SOURCE_HZ
     spent = False
 
     def __init__(
-        self, library: Any = None, clock: Callable[[], int] = clock_us, wait: Wait | None = None
+        self,
+        library: Any = None,
+        clock: Callable[[], int] = clock_us,
+        wait: Wait | None = None,
+        wanted: str | None = None,
     ) -> None:
         self._library = library or sound_library()
+        self._wanted = wanted
         self._clock = clock
         self._called_us = clock()
         self._running = self._lost = False
@@ -185,7 +224,7 @@ class DeviceSource:
         self._state = threading.Lock()
         self._retry = Retry(self._reopen, "microphone", wait)
         self.description = ""
-        device = find_device(self._library, "input")
+        device = find_device(self._library, "input", wanted)
         try:
             self._stream: Any = self._open(device)
         except self._library.PortAudioError as error:
@@ -234,33 +273,63 @@ class DeviceSource:
         if stream is not None:
             STREAMS.close(stream)
 
+    def choose(self, wanted: str) -> None:
+        """Goes on with another microphone.
+
+        Args:
+            wanted: Its number, or a part of its name.
+
+        Raises:
+            InvalidInputError: No device, or more than one, is meant.
+            UnavailableError: It refuses to listen; the one before is opened again.
+        """
+        device = find_device(self._library, "input", wanted)
+        with self._state:
+            old, self._stream = self._stream, None
+            before = self._wanted
+        if old is not None:
+            STREAMS.close(old)
+        self._wanted = wanted
+        if not self._open_in_place(device):
+            self._wanted = before
+            with self._state:
+                self._lose()
+            raise UnavailableError(f"{device['name']} does not listen")
+
     def _lose(self) -> None:
         self._lost = True
         self._retry.start()
 
     def _open(self, device: dict[str, Any]) -> Any:
         self.description = str(device["name"])
-        rate = self._rate(round(device["default_samplerate"]))
+        rate = self._rate(device)
         self._resampler = None if rate == SOURCE_HZ else soxr.ResampleStream(rate, SOURCE_HZ, 1, "int16")
 
         def make() -> Any:
             return self._library.InputStream(
-                samplerate=rate, channels=1, dtype="int16", blocksize=rate * BLOCK // SOURCE_HZ,
-                callback=self._hear,
+                device=device["index"], samplerate=rate, channels=1, dtype="int16",
+                blocksize=rate * BLOCK // SOURCE_HZ, callback=self._hear,
             )  # fmt: skip
 
         return STREAMS.open(make)
 
     def _reopen(self) -> bool:
-        """Opens the default device in place of the one that is gone."""
+        """Opens the wanted device, or the default one, in place of the one that is gone."""
         with self._state:
             old, self._stream = self._stream, None
         if old is not None:
             STREAMS.close(old)
         try:
             STREAMS.look(self._library)
-            stream = self._open(find_device(self._library, "input"))
+            device = _wanted_or_default(self._library, "input", self._wanted)
         except (UnavailableError, self._library.PortAudioError):
+            return False
+        return self._open_in_place(device)
+
+    def _open_in_place(self, device: dict[str, Any]) -> bool:
+        try:
+            stream = self._open(device)
+        except self._library.PortAudioError:
             return False
         with self._state:
             self._stream, self._called_us = stream, self._clock()
@@ -272,11 +341,13 @@ class DeviceSource:
             self._lost = False
         return True
 
-    def _rate(self, own_hz: int) -> int:
+    def _rate(self, device: dict[str, Any]) -> int:
         try:
-            self._library.check_input_settings(samplerate=SOURCE_HZ, channels=1, dtype="int16")
+            self._library.check_input_settings(
+                device=device["index"], samplerate=SOURCE_HZ, channels=1, dtype="int16"
+            )
         except self._library.PortAudioError:
-            return own_hz
+            return round(device["default_samplerate"])
         return SOURCE_HZ
 
     def _hear(self, data: NDArray[np.int16], frames: int, time: Any, status: Any) -> None:
@@ -292,3 +363,15 @@ class DeviceSource:
             deliver(rest[:BLOCK])
             rest = rest[BLOCK:]
         self._rest = rest
+
+
+def _wanted_or_default(library: Any, kind: Kind, wanted: str | None) -> dict[str, Any]:
+    """The device that was asked for, or while it is away the default one.
+
+    Raises:
+        UnavailableError: There is neither.
+    """
+    if wanted is not None:
+        with suppress(InvalidInputError):
+            return find_device(library, kind, wanted)
+    return find_device(library, kind)

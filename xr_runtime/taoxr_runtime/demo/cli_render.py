@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, cast, get_args
 
 import numpy as np
 import typer
@@ -18,14 +18,17 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import Activity, Face, Idle, Motion, Skeleton
 from taoxr_runtime.animation.body_player import HumanoidPose, Poses
 from taoxr_runtime.animation.humanoid import BodyPose, Retarget
+from taoxr_runtime.demo.captions import draw_caption
 from taoxr_runtime.demo.film import save_picture
 from taoxr_runtime.demo.options import check_fps, check_text, open_folder, parse_size
+from taoxr_runtime.demo.sheet import MOST, compose
 from taoxr_runtime.demo.shots import Framing
 from taoxr_runtime.demo.sound import at_rate, read_sound
 from taoxr_runtime.demo.stage import Stage, load_avatar, open_stage
 from taoxr_runtime.demo.video import open_video
 from taoxr_runtime.demo.voices import FILM_HZ
 from taoxr_runtime.render.camera import View
+from taoxr_runtime.render.stereo import Stereo
 
 app = typer.Typer(add_completion=False)
 
@@ -47,13 +50,25 @@ def render(
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels.")] = "540x720",
     fps: Annotated[float, typer.Option(help="Pictures per second, 5 to 60.")] = 24.0,
     view: Annotated[str, typer.Option(help="full, waist, bust or face.")] = "bust",
+    stereo: Annotated[
+        str, typer.Option(help="sbs: a picture for each eye, side by side; anaglyph: for red-cyan glasses.")
+    ] = "off",
+    sheet: Annotated[
+        int | None, typer.Option(help="So many moments of the speech on one .png, 2 to 12.")
+    ] = None,
     yaw: Annotated[float, typer.Option(help="Degrees that the camera stands to the avatar's left.")] = 0.0,
     target: Annotated[str, typer.Option(help="host:port of a running bridge; else one is started.")] = "",
     avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
 ) -> None:
     """Render the avatar speaking a text or a WAV, or a picture of it.
 
-    The lips of a WAV come from its sound alone, see docs/lips.md.
+    The lips of a WAV come from its sound alone, see docs/lips.md. Examples:
+
+    taoxr render --text "Hello there." -o hello.mp4
+
+    taoxr render --wav voice.wav --sheet 8 -o sheet.png
+
+    taoxr render --text "Hello there." --stereo sbs --size 960x1080 -o hello_3d.mp4
     """
     width, height = parse_size(size)
     check_fps(fps)
@@ -61,6 +76,10 @@ def render(
         raise InvalidInputError("--out", str(out), "a name that ends in .mp4 or .png")
     if view not in _VIEWS:
         raise InvalidInputError("--view", view, f"one of {', '.join(_VIEWS)}")
+    if stereo not in get_args(Stereo):
+        raise InvalidInputError("--stereo", stereo, f"one of {', '.join(get_args(Stereo))}")
+    if sheet is not None:
+        _check_sheet(sheet, out, at, text or wav)
     if text and wav:
         raise InvalidInputError("--wav", str(wav), "either --text or --wav")
     film = out.suffix.lower() == ".mp4"
@@ -76,10 +95,14 @@ def render(
     speech = asyncio.run(_speech(words, voice, target, console)) if words or voice else None
     framing = Framing(scene.landmarks, width, height)
     camera = framing.view(getattr(framing, view).turned(yaw))
-    with open_stage(scene) as stage:
+    distance = float(np.linalg.norm(camera.position - scene.landmarks.head_center))
+    with open_stage(scene, cast("Stereo", stereo), distance) as stage:
         if film:
             assert speech is not None
             _film(stage, camera, out, fps, speech)
+        elif sheet is not None:
+            assert speech is not None
+            save_picture(out, _sheet(stage, camera, fps, speech, sheet))
         else:
             save_picture(out, _picture(stage, camera, fps, speech, at, face))
     console.print(f"  {out}", soft_wrap=True)
@@ -161,11 +184,41 @@ def _film(stage: Stage, view: View, out: Path, fps: float, speech: _Speech) -> N
     pcm[:, start : start + len(speech.pcm)] = speech.pcm
     times = [round(n * 1e6 / fps) for n in range(count)]
     states = ((motion, view) for motion in _motions(stage, view, times, speech))
-    with open_video(out, view.width, view.height, fps, pcm, FILM_HZ) as video:
+    with open_video(out, view.width * stage.eyes_across, view.height, fps, pcm, FILM_HZ) as video:
         for picture in track(
             stage.draw_all(states), "filming", total=count, console=Console(stderr=True), transient=True
         ):
             video.add(picture)
+
+
+def _check_sheet(count: int, out: Path, at: float | None, speech: str | Path | None) -> None:
+    if not 2 <= count <= MOST:
+        raise InvalidInputError("--sheet", count, f"2 to {MOST} moments")
+    if out.suffix.lower() != ".png":
+        raise InvalidInputError("--out", str(out), "a name that ends in .png with --sheet")
+    if at is not None:
+        raise InvalidInputError("--at", at, "no --sheet beside it")
+    if not speech:
+        raise InvalidInputError("--sheet", count, "a --text or a --wav to make a sheet of")
+
+
+def _sheet(stage: Stage, view: View, fps: float, speech: _Speech, count: int) -> NDArray[np.uint8]:
+    """Moments of the speech at even distances, from its beginning to its end."""
+    step = round(1e6 / fps)
+    times = list(range(0, _LEAD_IN_US + speech.duration_us + step, step))
+    spoken = [n for n, time_us in enumerate(times) if time_us >= _LEAD_IN_US]
+    chosen = [spoken[round(k * (len(spoken) - 1) / (count - 1))] for k in range(count)]
+    motions = _motions(stage, view, times, speech)
+    drawn = track(
+        stage.draw_all((motions[n], view) for n in chosen),
+        "drawing", total=count, console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+    return compose(
+        [
+            draw_caption(picture, None, f"{(times[n] - _LEAD_IN_US) / 1e6:.2f} s")
+            for n, picture in zip(chosen, drawn, strict=True)
+        ]
+    )
 
 
 def _picture(

@@ -17,6 +17,7 @@ from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render import OffscreenRenderer
 from taoxr_runtime.render.backdrop import backdrop, sees_floor
 from taoxr_runtime.render.camera import View
+from taoxr_runtime.render.stereo import Stereo, anaglyph, pair, side_by_side
 from taoxr_runtime.splats import Splats
 
 Picture = NDArray[np.uint8]
@@ -49,15 +50,24 @@ def load_avatar(path: Path | None) -> Scene:
 class Stage:
     """Draws one avatar; made by `open_stage`."""
 
-    def __init__(self, scene: Scene, renderer: OffscreenRenderer) -> None:
+    def __init__(
+        self, scene: Scene, renderer: OffscreenRenderer, stereo: Stereo = "off", distance: float = 1.5
+    ) -> None:
         self.scene = scene
         self._renderer = renderer
+        self._stereo: Stereo = stereo
+        self._distance = distance
         skeleton = Skeleton.of(scene)
         feet = [skeleton.heads[skeleton.index[name]] for name in _FEET if name in skeleton.index]
         self._feet = np.array(feet) * (1.0, 0.0, 1.0) if feet else None
 
+    @property
+    def eyes_across(self) -> int:
+        """How many views' widths a picture has."""
+        return 2 if self._stereo == "sbs" else 1
+
     def draw(self, motion: Motion, view: View) -> Picture:
-        """One picture, uint8 [height, width, 3], sRGB."""
+        """One picture, uint8 [height, width, 3], sRGB; both eyes in it if the stage is for two."""
         return next(self.draw_all([(motion, view)]))
 
     def draw_all(self, states: Iterable[tuple[Motion, View]]) -> Iterator[Picture]:
@@ -76,19 +86,32 @@ class Stage:
             yield self._picture(ahead[0], ahead[1].result(), self.scene.order)
 
     def _picture(self, view: View, splats: Splats, order: NDArray[np.int32] | None) -> Picture:
-        behind = backdrop(view, self._feet if sees_floor(view) else None)
-        return self._renderer.render(splats, [view], behind, order)[0][..., :3]
+        views = [view] if self._stereo == "off" else list(pair(view, self._distance))
+        behind = [backdrop(eye, self._feet if sees_floor(eye) else None) for eye in views]
+        eyes = [eye[..., :3] for eye in self._renderer.render(splats, views, behind, order)]
+        match self._stereo:
+            case "off":
+                return eyes[0]
+            case "sbs":
+                return side_by_side(*eyes)
+            case "anaglyph":
+                return anaglyph(*eyes)
 
 
 @contextmanager
-def open_stage(scene: Scene) -> Generator[Stage]:
+def open_stage(scene: Scene, stereo: Stereo = "off", distance: float = 1.5) -> Generator[Stage]:
     """A stage for a scene; the GL context ends with the block.
+
+    Args:
+        scene: The avatar.
+        stereo: How the pictures of both eyes become one; side by side they are twice as wide.
+        distance: Of what has no disparity, metres.
 
     Raises:
         UnavailableError: There is no OpenGL to draw with.
     """
     with OffscreenRenderer() as renderer:
         try:
-            yield Stage(scene, renderer)
+            yield Stage(scene, renderer, stereo, distance)
         finally:
             scene.close()

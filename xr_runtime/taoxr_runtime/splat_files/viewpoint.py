@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taoxr.errors import InvalidInputError
+from taoxr_runtime.render import stereo
 from taoxr_runtime.render.camera import View, look_at, perspective_from_angles
-
-EYE_DISTANCE_M: Final = 0.063
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -63,18 +61,13 @@ class Viewpoint:
 
     def view(self, width: int, height: int) -> View:
         """The picture of one eye."""
-        return self._view(width, height, 0.0)
+        pose = look_at(self.position, self.target, roll=math.radians(self.roll))
+        up = math.radians(self.fov) / 2
+        across = math.atan(math.tan(up) * width / height)
+        return View(
+            pose, perspective_from_angles(-across, across, up, -up, self.near, math.inf), width, height
+        )
 
     def pair(self, width: int, height: int) -> tuple[View, View]:
         """The pictures of the left and the right eye; what is at the target has no disparity."""
-        half = EYE_DISTANCE_M / 2
-        return self._view(width, height, -half), self._view(width, height, half)
-
-    def _view(self, width: int, height: int, shift: float) -> View:
-        """An eye beside the viewpoint, its frustum skewed so that both meet at the target."""
-        pose = look_at(self.position, self.target, roll=math.radians(self.roll))
-        pose[0, 3] -= shift
-        up = math.tan(math.radians(self.fov) / 2)
-        across, skew = up * width / height, shift / self.distance
-        angles = (math.atan(-across - skew), math.atan(across - skew), math.atan(up), -math.atan(up))
-        return View(pose, perspective_from_angles(*angles, self.near, math.inf), width, height)
+        return stereo.pair(self.view(width, height), self.distance)

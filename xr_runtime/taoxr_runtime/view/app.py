@@ -18,13 +18,14 @@ from taoxr_runtime.live import Actor, Companion, CompanionState
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render import gl
 from taoxr_runtime.render.renderer import Rasterizer
+from taoxr_runtime.render.stereo import Stereo
 from taoxr_runtime.splat_files.placing import box
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
 from taoxr_runtime.view.line import Line
 from taoxr_runtime.view.orbit import Orbit
 from taoxr_runtime.view.overlay import Overlay, Words
 from taoxr_runtime.view.pace import DETAILS, Detail, Pace, QuietCollector
-from taoxr_runtime.view.screen import Screen, Stereo
+from taoxr_runtime.view.screen import Screen
 from taoxr_runtime.view.still import Nobody, Still, means_of
 from taoxr_runtime.view.window import Window
 

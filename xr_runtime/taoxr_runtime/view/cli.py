@@ -14,8 +14,8 @@ from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
 from taoxr_runtime.options import picture_size
 from taoxr_runtime.render.renderer import Rasterizer
+from taoxr_runtime.render.stereo import Stereo
 from taoxr_runtime.view.app import Figures, Plan, Viewer
-from taoxr_runtime.view.screen import Stereo
 from taoxr_runtime.view.still import Nobody, is_still
 from taoxr_runtime.view.window import window_library
 
@@ -23,7 +23,7 @@ app = typer.Typer(add_completion=False)
 
 INTERRUPTED: Final = 130
 """Exit status after Ctrl-C, as shells have it."""
-_SIZES: Final = {"off": "720x900", "sbs": "1280x720"}
+_SIZES: Final = {"off": "720x900", "sbs": "1280x720", "anaglyph": "720x900"}
 _PICTURES: Final = (".png", ".jpg", ".jpeg")
 _SCREENSHOT_FRAMES: Final = 30
 
@@ -41,7 +41,9 @@ def view(
     sound: Annotated[str, typer.Option(help="auto, device, null, or a .wav to write the voice to.")] = "auto",
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels; 720x900, stereo 1280x720.")] = "",
     fps: Annotated[float, typer.Option(help="Frames per second at most, 5 to 240.")] = 60.0,
-    stereo: Annotated[str, typer.Option(help="sbs: a picture for each eye, side by side.")] = "off",
+    stereo: Annotated[
+        str, typer.Option(help="sbs: a picture for each eye, side by side; anaglyph: for red-cyan glasses.")
+    ] = "off",
     raster: Annotated[
         Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
     ] = "auto",
@@ -66,7 +68,7 @@ def view(
     start over. F1 shows figures, F11 covers the screen, Ctrl-V pastes, Esc clears the line or quits.
     """
     if stereo not in get_args(Stereo):
-        raise InvalidInputError("--stereo", stereo, "off or sbs")
+        raise InvalidInputError("--stereo", stereo, "off, sbs or anaglyph")
     if sum((text, mic, wav is not None)) > 1:
         raise InvalidInputError("--text, --mic, --wav", "more than one", "one of them")
     if hands_free and not (mic or wav):

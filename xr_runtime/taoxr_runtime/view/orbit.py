@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.schema import Landmarks
-from taoxr_runtime.render import View, look_at, perspective_from_angles
+from taoxr_runtime.render import View, look_at, perspective_from_angles, stereo
 from taoxr_runtime.splat_files.placing import Box
 
-EYE_DISTANCE: Final = 0.063
-"""Metres between the eyes, for stereo."""
 _HALF_FOV: Final = math.tan(math.radians(13.0))
 _NEAREST: Final = 0.35
 _FARTHEST: Final = 8.0
@@ -94,20 +92,11 @@ class Orbit:
 
     def view(self, width: int, height: int) -> View:
         """The picture of one eye, pixels."""
-        return self._view(width, height, 0.0)
+        across, up = math.atan(_HALF_FOV * width / height), math.atan(_HALF_FOV)
+        pose = look_at(self.position, self.target)
+        return View(pose, perspective_from_angles(-across, across, up, -up), width, height)
 
     def pair(self, width: int, height: int) -> tuple[View, View]:
         """The pictures of the left and right eye, pixels each; what is at the target has no disparity."""
-        return (
-            self._view(width, height, -EYE_DISTANCE / 2),
-            self._view(width, height, EYE_DISTANCE / 2),
-        )
-
-    def _view(self, width: int, height: int, shift: float) -> View:
-        pose = look_at(self.position, self.target)
-        pose[0, 3] -= shift
-        across = _HALF_FOV * width / height
-        skew = shift / float(np.linalg.norm(self.position - self.target))
-        left, right = math.atan(-across - skew), math.atan(across - skew)
-        up = math.atan(_HALF_FOV)
-        return View(pose, perspective_from_angles(left, right, up, -up), width, height)
+        distance = float(np.linalg.norm(self.position - self.target))
+        return stereo.pair(self.view(width, height), distance)

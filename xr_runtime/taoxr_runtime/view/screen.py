@@ -3,7 +3,7 @@
 import ctypes
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ from taoxr_runtime.render import SplatRenderer, TextureTarget, View, WindowTarge
 from taoxr_runtime.render.backdrop import backdrop, sees_floor
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
+from taoxr_runtime.render.stereo import Anaglyph, Stereo
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.view.orbit import Orbit
 
-Stereo = Literal["off", "sbs"]
 Picture = NDArray[np.uint8]
 
 SMALLEST: Final = 32
@@ -29,7 +29,8 @@ class Screen:
 
     Args:
         feet: float64 [K, 3], where the shadow lies; None for no shadow.
-        stereo: "sbs" draws the left eye's picture in the left half, the right eye's in the right one.
+        stereo: "sbs" draws the left eye's picture in the left half, the right eye's in the right one;
+            "anaglyph" both in one, for red-cyan glasses.
         raster: What draws; see `SplatRenderer`.
     """
 
@@ -40,6 +41,7 @@ class Screen:
         self._small = _Small()
         self._backdrop = _Backdrop(feet)
         self._stereo: Stereo = stereo
+        self._anaglyph = Anaglyph() if stereo == "anaglyph" else None
 
     @property
     def description(self) -> str:
@@ -78,9 +80,14 @@ class Screen:
             if self._stereo == "off"
             else list(orbit.pair(drawn_width, drawn_height))
         )
-        places = [WindowTarget(width, height, x=n * width) for n in range(len(views))]
+        halves = len(views) if self._stereo == "sbs" else 1
+        places = [WindowTarget(width, height, x=n * width) for n in range(halves)]
         behind = [self._backdrop.picture(view) for view in views]
-        if (drawn_width, drawn_height) == (width, height):
+        if self._anaglyph is not None:
+            eyes = self._small.targets(2, drawn_width, drawn_height)
+            self._renderer.draw(splats, views, eyes, behind, order, max_splats=most)
+            self._anaglyph.present((eyes[0].texture, eyes[1].texture), places[0])
+        elif (drawn_width, drawn_height) == (width, height):
             self._renderer.draw(splats, views, places, behind, order, max_splats=most)
         else:
             targets = self._small.targets(len(views), drawn_width, drawn_height)
@@ -110,6 +117,8 @@ class Screen:
         """Gives everything back."""
         self._backdrop.close()
         self._small.release()
+        if self._anaglyph is not None:
+            self._anaglyph.release()
         self._renderer.close()
 
 
