@@ -66,6 +66,7 @@ class Library:
         self.rate, self.missing, self.takes_16k = rate, missing, takes_16k
         self.channels, self.refuses, self.looked = channels, False, 0
         self.others = ["USB headset", "HDMI"]
+        self.default = SimpleNamespace(device=(-1, 0))
         self.broken = -1  # number of a device that refuses
         self.streams: list[Stream] = []
         self.now_us = 5_000_000
@@ -79,9 +80,12 @@ class Library:
     def clock(self) -> int:
         return self.now_us
 
-    def query_devices(self, wanted: int | str | None = None, kind: str = "") -> dict[str, Any]:
+    def query_devices(self, wanted: int | str | None = None, kind: str = "") -> Any:
         if self.missing:
             raise PortAudioError("Error querying device -1")
+        if wanted is None and not kind:
+            names = ["the output", *self.others]
+            return [self.query_devices(name, "output") | {"max_input_channels": 0} for name in names]
         names = [f"the {kind}", *self.others]
         if isinstance(wanted, str):
             found = [n for n, name in enumerate(names) if wanted.lower() in name.lower()]

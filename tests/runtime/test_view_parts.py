@@ -214,3 +214,16 @@ def test_a_still_scene_may_reach_below_the_floor() -> None:
     assert orbit.target[1] == -3.0
     orbit.turn(0.0, 9.0)
     assert orbit.position[1] == pytest.approx(-2.95)
+
+
+def test_the_microphones_level_is_a_bar_that_turns_red_before_it_clips() -> None:
+    def bar(level: float | None) -> np.ndarray:
+        return paint(Words("listening", level=level), 360, 480)[:60]
+
+    none, quiet, loud, clipped = (bar(level) for level in (None, 0.0, 0.9, 1.0))
+    assert (quiet != none).any()
+    shown = [np.flatnonzero((picture != quiet).any(axis=(0, 2))) for picture in (loud, clipped)]
+    assert len(shown[1]) > len(shown[0]) > 40
+    green, red = (picture[(picture != quiet).any(axis=2)].max(axis=0) for picture in (loud, clipped))
+    assert green[1] > green[0]
+    assert red[0] > 2 * red[1]

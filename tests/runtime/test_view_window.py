@@ -23,6 +23,7 @@ from taoxr_runtime.render.stereo import Stereo
 from taoxr_runtime.splat_files import Cloud
 from taoxr_runtime.splat_files.scene import write
 from taoxr_runtime.view.app import Figures, Plan, Viewer
+from taoxr_runtime.view.devices import Devices
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
 from taoxr_runtime.view.window import Window
 
@@ -65,7 +66,9 @@ def show(display: str, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Show:
     monkeypatch.setenv("DISPLAY", display)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
 
-    def run(plan: Plan, events: Sequence[Event] = ()) -> tuple[Figures, Asked]:
+    def run(
+        plan: Plan, events: Sequence[Event] = (), devices: Devices | None = None
+    ) -> tuple[Figures, Asked]:
         left = list(events)
         poll = Window.poll
 
@@ -74,7 +77,7 @@ def show(display: str, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Show:
 
         monkeypatch.setattr(Window, "poll", scripted)
         with Asked() as companion:
-            return Viewer(scene, companion, plan).run(), companion
+            return Viewer(scene, companion, plan, devices).run(), companion
 
     return run
 
@@ -115,6 +118,18 @@ def test_typing_asks_and_keys_do_what_they_say(show: Show) -> None:
     assert figures.frames == 5  # the second Escape quits
 
 
+def test_keys_change_loudspeaker_and_microphone_and_it_is_told(show: Show, tmp_path: Path) -> None:
+    path, devices = tmp_path / "told.png", Devices(NullSink(), NullSource())
+    show(Plan(size=SIZE, frames=2, screenshot=path))
+    before = picture(path)
+    show(Plan(size=SIZE, frames=30, screenshot=path), [Pressed(Key.F2), Pressed(Key.F3)], devices)
+    devices.close()
+    assert devices.said[0].startswith("no microphone is in use: ")
+    foot = np.s_[320:395, 20:300]
+    alarm = (picture(path)[foot] - before[foot]).max(axis=(0, 1))
+    assert alarm[0] > 100  # a notice in its own colour
+
+
 def test_side_by_side_each_eye_has_its_half(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "sbs.png"
     stereo: Stereo = "sbs"
@@ -137,9 +152,13 @@ def test_for_coloured_glasses_both_eyes_are_in_one_picture(show: Show, tmp_path:
     one, both = (picture(tmp_path / f"{stereo}.png") for stereo in kinds)
     corner = np.s_[30:60, 5:40]  # below the words; nothing there is nearer or farther
     assert np.abs(both[corner] - one[corner]).mean() < 8  # light stays light
-    shoulders = np.s_[240:300, 40:280]
-    red, cyan = (np.diff(both[shoulders][..., channel], axis=1) for channel in (0, 1))
-    assert np.abs(red - cyan).max() > 60  # edges of the two eyes lie apart
+
+    def apart(image: np.ndarray) -> float:
+        """How much edges differ between red and cyan: they lie apart where the eyes see them apart."""
+        red, cyan = (np.diff(image[60:300, 40:280, channel], axis=1) for channel in (0, 1))
+        return float(np.abs(red - cyan).mean())
+
+    assert apart(both) > 1.5 * apart(one)
     assert both[330:395, 20:300].min() < 60  # the words
 
 

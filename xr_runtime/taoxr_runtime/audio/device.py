@@ -116,7 +116,9 @@ class DeviceSink(NullSink):
         rate = self._playout.rate_hz
         self._spread = spread(rate, self._listener if stereo else None)
         one_channel = self._listener is not None and not stereo
-        self.description = str(device["name"]) + (", one channel: no direction" if one_channel else "")
+        self.device = str(device["name"])
+        """Name of the loudspeaker."""
+        self.description = self.device + (", one channel: no direction" if one_channel else "")
 
         def make() -> Any:
             return self._library.OutputStream(
@@ -223,7 +225,8 @@ class DeviceSource:
         self._resampler: Any = None
         self._state = threading.Lock()
         self._retry = Retry(self._reopen, "microphone", wait)
-        self.description = ""
+        self.description = self.device = ""
+        """Name of the microphone."""
         device = find_device(self._library, "input", wanted)
         try:
             self._stream: Any = self._open(device)
@@ -301,7 +304,7 @@ class DeviceSource:
         self._retry.start()
 
     def _open(self, device: dict[str, Any]) -> Any:
-        self.description = str(device["name"])
+        self.description = self.device = str(device["name"])
         rate = self._rate(device)
         self._resampler = None if rate == SOURCE_HZ else soxr.ResampleStream(rate, SOURCE_HZ, 1, "int16")
 

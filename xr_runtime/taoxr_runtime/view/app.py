@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.animation import Skeleton
+from taoxr_runtime.audio import MeteredSource
+from taoxr_runtime.audio.protocols import clock_us
 from taoxr_runtime.live import Actor, Companion, CompanionState
 from taoxr_runtime.nnr import Scene
 from taoxr_runtime.render import gl
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.stereo import Stereo
 from taoxr_runtime.splat_files.placing import box
+from taoxr_runtime.view.devices import Devices
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
 from taoxr_runtime.view.line import Line
 from taoxr_runtime.view.orbit import Orbit
@@ -33,6 +36,8 @@ _FEET: Final = ("foot.L", "foot.R")
 _FIGURES_S: Final = 0.5
 _NOTICE_US: Final = 8_000_000
 _MINIMISED_S: Final = 0.1
+_METER_DB: Final = 60.0
+_METER_STEPS: Final = 16
 _STATES: Final = {
     CompanionState.STARTING: "starting the bridge and its models …",
     CompanionState.IDLE: "",
@@ -108,10 +113,20 @@ class Viewer:
         scene: The avatar, or a still scene.
         companion: Who it is, running; `Nobody` for a still scene.
         plan: What to do.
+        devices: Loudspeakers and microphones to change between.
+        meter: The microphone whose level is shown.
     """
 
-    def __init__(self, scene: Scene, companion: Companion | Nobody, plan: Plan) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        companion: Companion | Nobody,
+        plan: Plan,
+        devices: Devices | None = None,
+        meter: MeteredSource | None = None,
+    ) -> None:
         self._scene = scene
+        self._devices, self._meter = devices, meter
         self._companion = companion
         self._plan = plan
         self._line = Line()
@@ -233,6 +248,8 @@ class Viewer:
                 self._orbit.reset()
             case Pressed(key=Key.F1, again=False):
                 self._debug = not self._debug
+            case Pressed(key=Key.F2 | Key.F3 as key, again=False) if self._devices is not None:
+                self._devices.take_next("output" if key is Key.F2 else "input")
             case Pressed(key=Key.F11, again=False):
                 window.toggle_fullscreen()
             case Dragged(right=right, up=up, secondary=True):
@@ -252,13 +269,25 @@ class Viewer:
         fresh = notice is not None and (
             state is CompanionState.DISCONNECTED or notice.at_us > time.monotonic_ns() // 1000 - _NOTICE_US
         )
+        told = notice.text if notice is not None and fresh else ""
+        if self._devices is not None:
+            changed, at_us = self._devices.said
+            if at_us > max(clock_us() - _NOTICE_US, notice.at_us if notice is not None and fresh else 0):
+                told = changed
         now = time.perf_counter()
         if now - self._figures_at > _FIGURES_S:
             self._figures, self._figures_at = self._measure(actor), now
         return Words(
             _STATES[state], self._figures, said.user, said.avatar, line or self._hint(), bool(line),
-            notice.text if notice is not None and fresh else "",
+            told, self._level(state),
         )  # fmt: skip
+
+    def _level(self, state: CompanionState) -> float | None:
+        """In steps, as the words are painted anew for each."""
+        if self._meter is None or (self._plan.talks and state is not CompanionState.LISTENING):
+            return None
+        share = 1 + self._meter.level_dbfs / _METER_DB
+        return round(_METER_STEPS * min(max(share, 0.0), 1.0)) / _METER_STEPS
 
     def _hint(self) -> str:
         if isinstance(self._companion, Nobody):

@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from taoxr.errors import InvalidInputError
-from taoxr_runtime.audio import open_sink, open_source
+from taoxr_runtime.audio import MeteredSource, open_sink, open_source
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
 from taoxr_runtime.options import picture_size
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.stereo import Stereo
 from taoxr_runtime.view.app import Figures, Plan, Viewer
+from taoxr_runtime.view.devices import Devices
 from taoxr_runtime.view.still import Nobody, is_still
 from taoxr_runtime.view.window import window_library
 
@@ -39,6 +40,11 @@ def view(
     ] = False,
     target: Annotated[str, typer.Option(help="host:port of a running bridge; else one is started.")] = "",
     sound: Annotated[str, typer.Option(help="auto, device, null, or a .wav to write the voice to.")] = "auto",
+    microphone: Annotated[
+        str | None,
+        typer.Option(help="Number or part of its name (`taoxr talk --list-devices`); F3: next."),
+    ] = None,
+    loudspeaker: Annotated[str | None, typer.Option(help="The same; F2: next.")] = None,
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels; 720x900, stereo 1280x720.")] = "",
     fps: Annotated[float, typer.Option(help="Frames per second at most, 5 to 240.")] = 60.0,
     stereo: Annotated[
@@ -65,10 +71,22 @@ def view(
 
     Type and press Enter. With --mic hold Space (while nothing is typed) to talk. Tab stops the answer.
     Drag to look around, drag with the right button to move up and down, wheel to come closer, Home to
-    start over. F1 shows figures, F11 covers the screen, Ctrl-V pastes, Esc clears the line or quits.
+    start over. F1 shows figures, F2 takes the next loudspeaker, F3 the next microphone, F11 covers the
+    screen, Ctrl-V pastes, Esc clears the line or quits. Examples:
+
+    taoxr view
+
+    taoxr view --mic --microphone USB
+
+    taoxr view --stereo anaglyph --ask "Who are you?"
     """
     if stereo not in get_args(Stereo):
         raise InvalidInputError("--stereo", stereo, "off, sbs or anaglyph")
+    if microphone is not None and (text or wav is not None):
+        raise InvalidInputError("--microphone", microphone, "neither --text nor --wav beside it")
+    if loudspeaker is not None and sound not in ("auto", "device"):
+        raise InvalidInputError("--loudspeaker", loudspeaker, "no --sound beside it but auto or device")
+    mic = mic or microphone is not None
     if sum((text, mic, wav is not None)) > 1:
         raise InvalidInputError("--text, --mic, --wav", "more than one", "one of them")
     if hands_free and not (mic or wav):
@@ -90,8 +108,10 @@ def view(
     )
     console = Console(stderr=True, highlight=False)
     with ExitStack() as stack:
-        sink = stack.enter_context(closing(open_sink(sound)))
-        source = stack.enter_context(closing(open_source(_source(mic, wav))))
+        sink = stack.enter_context(closing(open_sink(sound, wanted=loudspeaker)))
+        source = stack.enter_context(closing(open_source(_source(mic, wav), microphone)))
+        devices = stack.enter_context(closing(Devices(sink, source)))
+        meter = MeteredSource(source) if mic else None
         # Before the avatar is loaded, as the display is the likeliest to be missing.
         window_library()
         scene = stack.enter_context(closing(load_avatar(avatar)))
@@ -101,8 +121,10 @@ def view(
                 raise InvalidInputError("--avatar", str(avatar), "a scene with a body, to converse with")
             companion = Nobody()
         else:
-            companion = stack.enter_context(Companion(target or None, sink, source, hands_free=hands_free))
-        figures = Viewer(scene, companion, plan).run()
+            companion = stack.enter_context(
+                Companion(target or None, sink, meter or source, hands_free=hands_free)
+            )
+        figures = Viewer(scene, companion, plan, devices, meter).run()
         for notice in companion.notices:
             console.print(f"[yellow]notice:[/] {escape(notice.text)}", soft_wrap=True)
     if debug or plan.frames is not None:

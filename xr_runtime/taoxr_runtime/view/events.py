@@ -14,6 +14,8 @@ class Key(StrEnum):
     TAB = "tab"
     HOME = "home"
     F1 = "f1"
+    F2 = "f2"
+    F3 = "f3"
     F11 = "f11"
     PASTE = "paste"
 

@@ -15,6 +15,10 @@ _INK: Final = (250, 250, 250, 255)
 _FAINT: Final = (40, 48, 62, 200)
 _ALARM: Final = (255, 190, 150, 255)
 _PAPER: Final = (14, 18, 26, 176)
+_HEARD: Final = (46, 125, 80, 255)
+_CLIPPED: Final = (200, 40, 30, 255)
+_LOUD: Final = 0.97
+_METER_SIZES: Final = 6
 _CAPTION_LINES: Final = 3
 
 
@@ -29,6 +33,7 @@ class Words(NamedTuple):
         line: The foot: what is being typed, or how to begin.
         typing: Whether ``line`` was typed.
         notice: Something the user should know.
+        level: How loud the microphone is, 0 to 1, where 1 is full scale; None: it is not open.
     """
 
     state: str = ""
@@ -38,6 +43,7 @@ class Words(NamedTuple):
     line: str = ""
     typing: bool = False
     notice: str = ""
+    level: float | None = None
 
 
 class Overlay:
@@ -88,6 +94,8 @@ def paint(words: Words, width: int, height: int) -> Picture:
     size = max(round(min(width, height * 0.8) / 30), 11)
     small = max(round(size * 0.7), 10)
     draw.text((size, size * 0.7), words.state, _FAINT, font(small))
+    if words.level is not None:
+        _meter(draw, words.level, (size, size * 0.9 + small * 1.3), size)
     for number, text in enumerate(words.figures):
         letters = font(small)
         x = width - size - letters.getlength(text)
@@ -96,6 +104,15 @@ def paint(words: Words, width: int, height: int) -> Picture:
     colors = np.asarray(image).astype(np.uint16)
     colors[..., :3] = (colors[..., :3] * colors[..., 3:] + 127) // 255
     return colors.astype(np.uint8)
+
+
+def _meter(draw: ImageDraw.ImageDraw, level: float, corner: tuple[float, float], size: int) -> None:
+    x, y = corner
+    full, high = _METER_SIZES * size, max(size * 0.3, 4)
+    draw.rounded_rectangle((x, y, x + full, y + high), high / 2, (*_FAINT[:3], 60))
+    if level > 0:
+        color = _CLIPPED if level > _LOUD else _HEARD
+        draw.rounded_rectangle((x, y, x + max(full * level, high), y + high), high / 2, color)
 
 
 def _foot(draw: ImageDraw.ImageDraw, words: Words, width: int, height: int, size: int) -> None:

@@ -153,6 +153,8 @@ class Window:
             glfw.KEY_TAB: Key.TAB,
             glfw.KEY_HOME: Key.HOME,
             glfw.KEY_F1: Key.F1,
+            glfw.KEY_F2: Key.F2,
+            glfw.KEY_F3: Key.F3,
             glfw.KEY_F11: Key.F11,
         }
 
