@@ -1,6 +1,7 @@
 """Every payload of a response becomes its event, and every field arrives."""
 
 import dataclasses
+import math
 
 import grpc
 import numpy as np
@@ -121,6 +122,9 @@ def test_a_gaze_target_is_a_point_or_none():
     assert look_at_to_proto((1, 2, 3)).target == body_pb2.Point(x=1, y=2, z=3)
     with pytest.raises(InvalidInputError, match="target"):
         look_at_to_proto((1, 2))
+    for wrong in ((0, math.nan, 0), (0, 0, 101), (-math.inf, 0, 0)):
+        with pytest.raises(InvalidInputError, match="-100 to 100 metres"):
+            look_at_to_proto(wrong)
 
 
 def test_a_chunk_without_frames_still_has_columns():

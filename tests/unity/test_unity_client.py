@@ -186,6 +186,17 @@ async def test_what_was_not_asked_for_is_refused_here(
         for words in (("ask", " "), ("ask", long), ("tool", "1", long), ("fail", "1", long[:1001])):
             client.tell(*words)
             client.until("refused")
+        for words, field in (
+            (("lookat", "NaN", 1, 1), "x"),
+            (("lookat", 0, 100.5, 1), "y"),
+            (("lookat", 0, 1, "-Infinity"), "z"),
+            (("update", "Be brief.", 1025, 1), "maxAnswerTokens"),
+            (("update", "Be brief.", 10, "NaN"), "temperature"),
+            (("update", long, 10, 1), "4001 characters"),
+            (("played", -1), "playedUs"),
+        ):
+            client.tell(*words)
+            assert field in client.until("refused")[1]
         client.tell("ask", "one")
         client.until("turn", "turn-1", "Done", "You said one.")
         client.tell("dispose")

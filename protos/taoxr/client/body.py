@@ -100,6 +100,7 @@ NO_BODY: Final = BodyTrack(
 """A track without frames."""
 
 TRACK_TO_PROTO: Final = {Track.FACE: pb.TRACK_FACE, Track.BODY: pb.TRACK_BODY, Track.CUES: pb.TRACK_CUES}
+_FARTHEST_M: Final = 100.0
 _TRACKS: Final = {value: track for track, value in TRACK_TO_PROTO.items()}
 _ACTIVITIES: Final = {
     body_pb2.Motion.ACTIVITY_IDLE: BodyActivity.IDLE,
@@ -164,12 +165,15 @@ def look_at_to_proto(target: Sequence[float] | None) -> body_pb2.LookAt:
     """The request's payload.
 
     Raises:
-        InvalidInputError: The target is no point.
+        InvalidInputError: The target is no point within 100 metres.
     """
     if target is None:
         return body_pb2.LookAt()
     if len(target) != 3:
         raise InvalidInputError("target", list(target), "x, y and z in metres")
+    # The server would end the conversation. Not a number is not in any range either.
+    if not all(-_FARTHEST_M <= value <= _FARTHEST_M for value in target):
+        raise InvalidInputError("target", list(target), "-100 to 100 metres each")
     return body_pb2.LookAt(target=body_pb2.Point(x=target[0], y=target[1], z=target[2]))
 
 

@@ -102,11 +102,14 @@ public sealed class ClientRunner
             case "begin": _session.BeginTalking(); break;
             case "end": _session.EndTalking(); break;
             case "mute": Try(() => _session.SetMuted(words[1] == "1")); break;
-            case "interrupt": _session.Interrupt(); break;
+            case "interrupt": _session.Interrupt(null, words.Length > 1 && words[1] == "forget"); break;
             case "tool": Try(() => _session.AnswerTool(words[1], words[2])); break;
             case "fail": Try(() => _session.FailTool(words[1], words[2])); break;
             case "wave": Try(() => _session.PlayAction(PlayActionAction.Wave)); break;
             case "look": Try(() => _session.LookAt(0.2f, 1.6f, 1)); break;
+            case "lookat": Try(() => _session.LookAt(Number(words[1]), Number(words[2]), Number(words[3]))); break;
+            case "update": Try(() => _session.Update(words[1], (int)Number(words[2]), Number(words[3]))); break;
+            case "played": Try(() => _session.ReportPlayback("turn-1", (long)Number(words[1]))); break;
             case "ahead": Try(_session.LookAhead); break;
             case "ping": _session.Ping(77); break;
             case "play": _speed = double.Parse(words[1], CultureInfo.InvariantCulture); break;
@@ -269,6 +272,8 @@ public sealed class ClientRunner
         var line = string.Join("\t", words.Select(w => Convert.ToString(w, CultureInfo.InvariantCulture).Replace("\n", " ").Replace("\t", " ")));
         lock (Output) Output.WriteLine(line);
     }
+
+    private static float Number(string text) => float.Parse(text, CultureInfo.InvariantCulture);
 
     private static (string, string) Split(string argument)
     {

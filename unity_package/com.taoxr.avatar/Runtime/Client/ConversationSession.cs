@@ -16,6 +16,9 @@ namespace Taoxr.Client
     public sealed partial class ConversationSession : IDisposable
     {
         private const int MostText = 4000;
+        private const float FarthestMetres = 100;
+        private const int MostAnswerTokens = 1024;
+        private const float MostTemperature = 2;
         private const int MostErrorText = 1000;
         private static readonly TimeSpan Politeness = TimeSpan.FromSeconds(0.3);
         private readonly Outbox _outbox;
@@ -123,14 +126,17 @@ namespace Taoxr.Client
 
         /// <summary>Stops the avatar, here at once: PlaybackCut is raised, and what still comes of the turn is dropped.</summary>
         /// <param name="playedUs">How much of the turn was heard, in microseconds; null: as far as ReportPlayback said.</param>
-        public void Interrupt(long? playedUs = null)
+        /// <param name="forget">The turn was not meant for the avatar: the language model is not told of it later.</param>
+        /// <exception cref="ArgumentOutOfRangeException">playedUs is negative.</exception>
+        public void Interrupt(long? playedUs = null, bool forget = false)
         {
+            RequirePlayed(playedUs ?? 0);
             if (TurnId.Length == 0) return;
             long heard;
             lock (_outbox) heard = playedUs ?? (_playedTurn == TurnId ? _playedUs : 0);
             _interrupted = TurnId;
             _speaking = false;
-            Send(new ConverseRequest { Interrupt = new Interrupt { TurnId = TurnId, PlayedUs = heard } });
+            Send(new ConverseRequest { Interrupt = new Interrupt { TurnId = TurnId, PlayedUs = heard, Forget = forget } });
             PlaybackCut?.Invoke(new TurnInfo(TurnId, Epoch, 0));
         }
 
@@ -141,8 +147,10 @@ namespace Taoxr.Client
         /// <param name="turnId">The turn that plays.</param>
         /// <param name="playedUs">Heard so far, in microseconds on its media clock.</param>
         /// <param name="underruns">Times that playback ran dry in the turn.</param>
+        /// <exception cref="ArgumentOutOfRangeException">playedUs is negative.</exception>
         public void ReportPlayback(string turnId, long playedUs, int underruns = 0)
         {
+            RequirePlayed(playedUs);
             lock (_outbox)
             {
                 _playedTurn = turnId;
@@ -179,9 +187,13 @@ namespace Taoxr.Client
         /// Where the avatar shall look, in its space: metres, right-handed, +X to its left, +Y up, +Z to its front, the origin
         /// between its feet. A newer point takes the place of one that was not sent yet.
         /// </summary>
+        /// <exception cref="ArgumentOutOfRangeException">A coordinate is not from -100 to 100 metres.</exception>
         /// <exception cref="InvalidOperationException">The conversation was begun without Track.Body.</exception>
         public void LookAt(float x, float y, float z)
         {
+            RequireWithin(nameof(x), x, -FarthestMetres, FarthestMetres);
+            RequireWithin(nameof(y), y, -FarthestMetres, FarthestMetres);
+            RequireWithin(nameof(z), z, -FarthestMetres, FarthestMetres);
             RequireBody();
             _outbox.LookAt(true, x, y, z);
         }
@@ -195,8 +207,12 @@ namespace Taoxr.Client
         }
 
         /// <summary>Other settings from the next turn on; what is null stays.</summary>
+        /// <exception cref="ArgumentException">A text longer than 4,000 characters, more than 1,024 tokens, or a temperature over 2.</exception>
         public void Update(string? systemPrompt = null, int? maxAnswerTokens = null, float? temperature = null)
         {
+            RequireShort(systemPrompt ?? "", MostText);
+            RequireWithin(nameof(maxAnswerTokens), maxAnswerTokens ?? 0, 0, MostAnswerTokens);
+            RequireWithin(nameof(temperature), temperature ?? 0, 0, MostTemperature);
             var update = new UpdateConfig { SystemPrompt = systemPrompt, MaxAnswerTokens = maxAnswerTokens, Temperature = temperature };
             Send(new ConverseRequest { UpdateConfig = update });
         }
@@ -242,6 +258,18 @@ namespace Taoxr.Client
         private static void RequireShort(string text, int most)
         {
             if (text.Length > most) throw new ArgumentException("a text of " + text.Length + " characters; at most " + most + " are taken");
+        }
+
+        private static void RequirePlayed(long playedUs)
+        {
+            if (playedUs < 0) throw new ArgumentOutOfRangeException(nameof(playedUs), playedUs, "0 or more microseconds are expected");
+        }
+
+        // Not a number is not in any range either.
+        private static void RequireWithin(string name, float value, float least, float most)
+        {
+            if (!(value >= least && value <= most))
+                throw new ArgumentOutOfRangeException(name, value, "a number from " + least + " to " + most + " is expected");
         }
 
         private void RequireBody()

@@ -146,6 +146,9 @@ namespace Taoxr.Avatar.Tests
             Assert.AreEqual("One. Two.", captions.Text);
             captions.Cut();
             Assert.IsFalse(captions.Update(5000));
+            for (var i = 0; i < 1000; i++) captions.Add(6000 + i, "c", "x");
+            captions.Update(9000);
+            Assert.AreEqual(256, captions.Text.Split(' ').Length);
             Assert.AreEqual("four\nfive six", CaptionView.Wrap("one two three four five six", 8, 2));
         }
 

@@ -6,6 +6,9 @@ namespace Taoxr.Avatar
     /// <summary>What the avatar says, clause by clause, each when it begins to be heard.</summary>
     public sealed class CaptionTrack
     {
+        // The server is a second or two ahead; one that floods gets no more room than this.
+        private const int MostWaiting = 256;
+
         private readonly Queue<Clause> _waiting = new Queue<Clause>();
         private string _turnId = "";
 
@@ -28,13 +31,13 @@ namespace Taoxr.Avatar
         /// <summary>What was heard of the turn so far.</summary>
         public string Text { get; private set; } = "";
 
-        /// <summary>A clause that will be heard.</summary>
+        /// <summary>A clause that will be heard. Left out when 256 wait already.</summary>
         /// <param name="us">When it begins, in voice time.</param>
         /// <param name="turnId">Its turn.</param>
         /// <param name="text">The clause.</param>
         public void Add(long us, string turnId, string text)
         {
-            if (text.Length > 0) _waiting.Enqueue(new Clause(us, turnId, text));
+            if (text.Length > 0 && _waiting.Count < MostWaiting) _waiting.Enqueue(new Clause(us, turnId, text));
         }
 
         /// <summary>What waits will not be heard.</summary>
