@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from csharp import Assembly, Runtime, built
+from csharp import Assembly, Runtime, built, command
 
 HERE: Final = Path(__file__).parent
 HARNESS: Final = HERE / "harness"
@@ -104,3 +106,27 @@ def components() -> Path:
 def dll(folder: Path, runtime: Runtime, name: str) -> Path:
     """A compiled assembly."""
     return folder / runtime / f"{name}.dll"
+
+
+async def live(
+    runtime: Runtime, target: str, *commands: str, when_it_runs: Callable[[], None] | None = None
+) -> dict[str, list[str]]:
+    """What harness/LiveAvatarTest.cs said of each thing, by its first word."""
+    process = await asyncio.create_subprocess_exec(
+        *command(runtime, dll(components(), runtime, "avatar_runner")), "live", target, *commands,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert process.stdin
+    assert process.stdout
+    said: dict[str, list[str]] = {}
+    everything = b""
+    async for line in process.stdout:
+        everything += line
+        kind, *words = line.decode().rstrip("\n").split("\t")
+        said.setdefault(kind, words)
+        if kind == "voice" and when_it_runs:
+            when_it_runs()
+            process.stdin.write(b"go on\n")
+    status = await process.wait()
+    assert status == 0, f"it ended with {status}, and said:\n{everything.decode(errors='replace')}"
+    return said

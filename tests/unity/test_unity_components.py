@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from components import PACKAGE, VARIANTS, assemblies, components, definitions, dll
+from components import PACKAGE, VARIANTS, assemblies, components, definitions, dll, live
 from csharp import RUNTIMES, Runtime, command
 from il2cpp import dynamic, refers_to
 
@@ -77,7 +77,7 @@ def test_the_samples_head_has_all_shapes(tmp_path: Path) -> None:
 
 async def test_an_avatar_in_a_scene(runtime: Runtime, fake_bridge: MakeBridge) -> None:
     async with fake_bridge() as (_, fakes):
-        said = await _live(
+        said = await live(
             runtime,
             fakes.bridge,
             "ask one two three four five six",
@@ -124,7 +124,7 @@ async def test_the_avatar_calls_the_games_functions(tool: str, answer: str, fake
 
     async with fake_bridge() as (_, fakes):
         fakes.llm.script = script
-        said = await _live("dotnet", fakes.bridge, "ask please")
+        said = await live("dotnet", fakes.bridge, "ask please")
     assert said["heard"][2] == answer
     assert ("exception" in said) == (tool == "door")
 
@@ -136,7 +136,7 @@ async def test_it_ends_within_a_second_when_the_server_hangs(end: str, fake_brid
         server = await asyncio.start_server(relay.serve, "127.0.0.1", 0)
         async with server:
             port = server.sockets[0].getsockname()[1]
-            said = await _live("dotnet", f"127.0.0.1:{port}", "wait", end, when_it_runs=relay.freeze)
+            said = await live("dotnet", f"127.0.0.1:{port}", "wait", end, when_it_runs=relay.freeze)
     assert int(said[end][0]) < 1000
     assert said[end][1] == "0"
 
@@ -161,27 +161,3 @@ class _Relay:
             if not self.frozen:
                 writer.write(data)
         writer.close()
-
-
-async def _live(
-    runtime: Runtime, target: str, *commands: str, when_it_runs: Callable[[], None] | None = None
-) -> dict[str, list[str]]:
-    """What harness/LiveAvatarTest.cs said of each thing, by its first word."""
-    process = await asyncio.create_subprocess_exec(
-        *command(runtime, dll(components(), runtime, "avatar_runner")), "live", target, *commands,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    assert process.stdin
-    assert process.stdout
-    said: dict[str, list[str]] = {}
-    everything = b""
-    async for line in process.stdout:
-        everything += line
-        kind, *words = line.decode().rstrip("\n").split("\t")
-        said.setdefault(kind, words)
-        if kind == "voice" and when_it_runs:
-            when_it_runs()
-            process.stdin.write(b"go on\n")
-    status = await process.wait()
-    assert status == 0, f"it ended with {status}, and said:\n{everything.decode(errors='replace')}"
-    return said

@@ -11,6 +11,8 @@ import soundfile  # pyright: ignore[reportMissingTypeStubs]
 import soxr  # pyright: ignore[reportMissingTypeStubs]
 from certificates import certificate
 from client_runner import ClientRunner
+from components import live
+from csharp import RUNTIMES, Runtime
 
 from taoxr.client import connect, wav
 
@@ -77,6 +79,36 @@ def test_a_spoken_question_is_answered_in_sync(
         client.tell("dispose")
         assert int(client.until("disposed")[1]) < 1000
     assert not client.all("broken")
+
+
+def test_the_model_calls_a_function_of_the_game(make_client: MakeClient, real_bridge: str) -> None:
+    with make_client(real_bridge) as client:
+        client.tell("converse", "tool=get_time:Tells the current time of day.", "tokens=24")
+        client.tell("play", 8)
+        client.tell("ask", "What time is it?")
+        _, call_id, name, arguments = client.until("toolcall")
+        assert (name, arguments) == ("get_time", "{}")
+        client.tell("tool", call_id, "17:20")
+        assert "17:20" in client.until("turn", "turn-1", "Done")[3]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+async def test_an_avatar_in_a_scene_answers(runtime: Runtime, real_bridge: str) -> None:
+    said = await live(runtime, real_bridge, "ask What is the capital of France?", "cut Tell me a long story.")
+    turn, played, caption, last_frame, _, energy = said["heard"]
+    assert turn == "turn-1"
+    assert "Paris" in caption
+    assert int(played) > int(last_frame) > 300_000
+    assert float(energy) > 1
+    # While the voice moves them: how far they are from the frames of what was heard, and how far they open.
+    frames, worst, most = said["lips"]
+    assert int(frames) > 10
+    assert float(worst) < 2e-3
+    assert float(most) > 0.1
+    before, after, energy, mouth = said["cut"]
+    assert int(after) - int(before) < 100_000
+    assert float(energy) == 0
+    assert float(mouth) < 0.1
 
 
 @pytest.mark.slow

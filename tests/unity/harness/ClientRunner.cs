@@ -135,7 +135,10 @@ public sealed class ClientRunner
                 case "ptt": config.InputMode = InputMode.PushToTalk; break;
                 case "partials": config.PartialTranscripts = true; break;
                 case "body": config.Tracks.Add(Track.Body); config.Tracks.Add(Track.Face); config.Tracks.Add(Track.Cues); break;
-                case "tool": config.Tools.Add(new Tool { Name = value, Description = "Looks at something." }); break;
+                case "tool":
+                    var told = value.Split(new[] { ':' }, 2);
+                    config.Tools.Add(new Tool { Name = told[0], Description = told.Length > 1 ? told[1] : "Looks at something." });
+                    break;
                 case "tokens": config.MaxAnswerTokens = int.Parse(value); break;
                 case "resume": config.ResumeToken = value; break;
                 case "rate": config.FrameRate = double.Parse(value); break;
