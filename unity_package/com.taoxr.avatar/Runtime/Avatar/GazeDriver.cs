@@ -79,7 +79,7 @@ namespace Taoxr.Avatar
                 var turned = head!.rotation * Quaternion.Inverse(_headRest);
                 var way = Quaternion.Inverse(turned) * (looked.position - head.position);
                 // Behind the head there is nothing that eyes could look at.
-                if (way.z > 0)
+                if (way.z > 0 && !float.IsNaN(way.x) && !float.IsNaN(way.y))
                 {
                     yaw = -Mathf.Atan2(way.x, way.z) * Mathf.Rad2Deg;
                     pitch = Mathf.Atan2(way.y, Mathf.Sqrt(way.x * way.x + way.z * way.z)) * Mathf.Rad2Deg;
@@ -140,6 +140,7 @@ namespace Taoxr.Avatar
             return camera != null ? camera.transform : null;
         }
 
-        private static float Near(float metres) => Mathf.Clamp(metres, -100, 100);
+        // A root that is scaled to nothing makes no numbers.
+        private static float Near(float metres) => float.IsNaN(metres) ? 0 : Mathf.Clamp(metres, -100, 100);
     }
 }
