@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from taoxr import arkit
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import Activity, Idle, Motion, Skeleton, merge_expressions, rotation
-from taoxr_runtime.animation.blink import LONGEST_S, SHORTEST_S, Blinks
+from taoxr_runtime.animation.blink import LEAST_APART_S, LONGEST_S, ONSET_S, SHORTEST_S, Blinks
 from taoxr_runtime.animation.gaze import PITCH_LIMIT_DEG, YAW_LIMIT_DEG, LidShapes, eye_motion
 from taoxr_runtime.animation.merge import IDLE_SHAPES
 
@@ -40,7 +40,9 @@ EYE_SPEED, BODY_SPEED = 700.0, 120.0
 BLINK_SPEED, BROW_SPEED = 1.5 / 0.055, 3.0
 
 
-def run(seed: int, script: list[tuple[Activity, int]], camera: np.ndarray = FRONT) -> list[Motion]:
+def run(
+    seed: int, script: list[tuple[Activity, int]], camera: np.ndarray = FRONT, tick_us: int = TICK_US
+) -> list[Motion]:
     idle, motions, time_us = Idle(SKELETON, seed=seed), [], 0
     for activity, ticks in script:
         for _ in range(ticks):
@@ -48,7 +50,7 @@ def run(seed: int, script: list[tuple[Activity, int]], camera: np.ndarray = FRON
             if activity is Activity.SPEAKING:
                 face[arkit.INDEX["jawOpen"]] = 0.3 + 0.3 * np.sin(time_us / 30_000)
             motions.append(idle.sample(time_us, activity, camera, face))
-            time_us += TICK_US
+            time_us += tick_us
     return motions
 
 
@@ -128,6 +130,48 @@ def test_eye_motion_splits_the_angle_exactly(side: str, yaw: float, pitch: float
     assert total_pitch == pytest.approx(np.clip(pitch, -PITCH_LIMIT_DEG, PITCH_LIMIT_DEG), abs=1e-6)
 
 
+COARSE_US = 40_000
+
+
+def blink_starts(seed: int, script: list[tuple[Activity, float]]) -> np.ndarray:
+    """Seconds at which blinks begin, to 40 ms; the script has seconds, too."""
+    ticks = [(activity, round(seconds * 1e6 / COARSE_US)) for activity, seconds in script]
+    motions = run(seed, ticks, tick_us=COARSE_US)
+    shut = [motion.expression[arkit.INDEX["eyeBlinkLeft"]] > 0.02 for motion in motions]
+    return np.flatnonzero(np.diff(np.array(shut, int)) == 1) * COARSE_US / 1e6
+
+
+@pytest.mark.parametrize(
+    ("activity", "least", "most"),
+    [(Activity.IDLE, 13, 21), (Activity.LISTENING, 14, 24), (Activity.SPEAKING, 22, 31)],
+)
+def test_it_blinks_as_often_as_people(activity: Activity, least: float, most: float) -> None:
+    """Bentivoglio et al. (1997): 17 a minute at rest, 26 in conversation."""
+    starts = [blink_starts(seed, [(activity, 120.0)]) for seed in range(2)]
+    assert least < np.mean([len(found) for found in starts]) / 2 < most
+    assert max(np.diff(found).max() for found in starts) <= LONGEST_S + 2 * COARSE_US / 1e6
+
+
+def test_it_blinks_soon_after_it_begins_to_speak() -> None:
+    times = 12
+    starts = blink_starts(5, [(Activity.LISTENING, 5.0), (Activity.SPEAKING, 3.0)] * times)
+    onsets = np.arange(times) * 8.0 + 5.0
+    soon = [((starts > onset - LEAST_APART_S) & (starts < onset + ONSET_S + 0.1)).any() for onset in onsets]
+    assert all(soon)
+
+
+def test_large_movements_of_the_gaze_often_come_with_a_blink() -> None:
+    blinks, gaps = Blinks(np.random.default_rng(1)), []
+    for n in range(400):
+        at = 10.0 + 8 * n
+        blinks.at(at)
+        blinks.shifted(at + 0.5, 16.0)
+        gaps.append(max(blinks.at(at + 0.5 + s) for s in (0.05, 0.1, 0.15)) > 0.5)
+    chance = np.mean([Blinks(np.random.default_rng(k)).at(10.6) > 0.5 for k in range(400)])
+    assert 0.35 < np.mean(gaps) < 0.65
+    assert np.mean(gaps) > 4 * chance
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_blinks_look_like_blinks(seed: int) -> None:
     times = np.arange(0.0, 300.0, 0.005)
@@ -144,6 +188,8 @@ def test_blinks_look_like_blinks(seed: int) -> None:
     assert singles.min() >= SHORTEST_S - 0.01
     assert singles.max() <= LONGEST_S + 0.01
     assert 0.02 < np.mean(gaps < 1.0) < 0.35
+    # Irregular: neither a clock nor without memory.
+    assert 0.3 < singles.std() / singles.mean() < 0.8
     # Asked backwards it is the same: a pure function of time.
     assert np.array_equal(closure[::-7], [blinks.at(t) for t in times[::-7]])
 

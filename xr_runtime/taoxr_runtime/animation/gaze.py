@@ -60,12 +60,17 @@ class Gaze:
         """Whether the avatar looks away from the viewer."""
         return self._now.away
 
+    @property
+    def shift(self) -> tuple[float, float]:
+        """When the eyes last began to move elsewhere, in seconds, and by how many degrees."""
+        return self._now.start_s, float(np.hypot(*(self._now.offset_deg - self._from)))
+
     def offset_deg(self, time_s: float, activity: Activity) -> Array:
         """Yaw and pitch [2] relative to the viewer's direction; times must not decrease."""
         while time_s >= self._now.end_s:
             self._from = self._now.offset_deg
             self._now = self._next(activity)
-        size = float(np.hypot(*(self._now.offset_deg - self._from)))
+        _, size = self.shift
         lasts = 0.021 + 0.0022 * size
         mix = minimum_jerk((time_s - self._now.start_s) / lasts)
         return self._from + (self._now.offset_deg - self._from) * mix

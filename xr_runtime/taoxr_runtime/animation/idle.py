@@ -59,6 +59,7 @@ class Idle:
         self._lids = lid_shapes or LidShapes()
         self._blinks = Blinks(rngs[0])
         self._gaze = Gaze(rngs[1])
+        self._shift = self._gaze.shift
         self._nods = Nods(rngs[2])
         self._sway = Drift(rngs[3], 3, 7.0)
         self._head_drift = Drift(rngs[4], 3, 4.5)
@@ -101,6 +102,10 @@ class Idle:
         t = time_us / 1e6
         mix = self._mix.step(_one_hot(activity), dt)
         glance = self._gaze.offset_deg(t, activity)
+        if self._gaze.shift != self._shift:
+            self._shift = self._gaze.shift
+            # Not before now: what has been shown stays.
+            self._blinks.shifted(t, self._shift[1])
 
         if body is None:
             pose, root = self._skeleton.rest_pose(), np.zeros(3)
@@ -111,7 +116,7 @@ class Idle:
             pose, root = body.pose.copy(), body.root
             self._aim_head(pose, dt, camera - root, glance)
         idle = self._look(pose, camera - root, glance)
-        blink = self._blinks.at(t)
+        blink = self._blinks.at(t, activity)
         idle[[arkit.INDEX["eyeBlinkLeft"], arkit.INDEX["eyeBlinkRight"]]] = blink
         self._move_brows(idle, t, mix)
         return Motion(merge_expressions(speech, idle), pose.astype(np.float32), root.astype(np.float32))
