@@ -96,19 +96,49 @@ def test_same_seed_same_motion_and_another_seed_another() -> None:
     assert not np.array_equal(first[-1].pose, other[-1].pose)
 
 
+def directions_deg(motion: Motion, side: str) -> tuple[float, float]:
+    """Where an eye looks, yaw and pitch relative to the head: by its bone and by the shapes of the lids."""
+    lids = LidShapes()
+    weight = {n: float(motion.expression[i]) for n, i in arkit.INDEX.items() if n.startswith("eyeLook")}
+    bone = motion.pose[SKELETON.index["eye." + side[0]]].astype(np.float64)
+    yaw, pitch = rotation.look_angles_deg(rotation.to_matrix(bone) @ [0, 0, 1])
+    left = 1.0 if side == "Left" else -1.0
+    yaw += left * (weight[f"eyeLookOut{side}"] * lids.outwards - weight[f"eyeLookIn{side}"] * lids.inwards)
+    pitch += weight[f"eyeLookUp{side}"] * lids.up - weight[f"eyeLookDown{side}"] * lids.down
+    return yaw, pitch
+
+
+def wanted_deg(motion: Motion, side: str, camera: np.ndarray) -> tuple[float, float]:
+    """Where it would look if it looked at the point between the viewer's eyes."""
+    turn, shift = SKELETON.transform(motion.pose.astype(np.float64), SKELETON.index["head"])
+    return rotation.look_angles_deg(turn.T @ (camera - shift) - SKELETON.eyes[int(side == "Right")])
+
+
 @pytest.mark.parametrize("camera", [FRONT, np.array([0.5, 1.7, 1.2]), np.array([-0.4, 1.4, 0.9])])
 def test_eyes_meet_the_viewer_most_of_the_time(camera: np.ndarray) -> None:
-    lids, misses = LidShapes(), []
-    for motion in run(1, [(Activity.LISTENING, 2_000)], camera):
-        pose = motion.pose.astype(np.float64)
-        turn, shift = SKELETON.transform(pose, SKELETON.index["head"])
-        weight = {n: float(motion.expression[i]) for n, i in arkit.INDEX.items() if "eyeLook" in n}
-        yaw, pitch = rotation.look_angles_deg(rotation.to_matrix(pose[SKELETON.index["eye.L"]]) @ [0, 0, 1])
-        yaw += weight["eyeLookOutLeft"] * lids.outwards - weight["eyeLookInLeft"] * lids.inwards
-        pitch += weight["eyeLookUpLeft"] * lids.up - weight["eyeLookDownLeft"] * lids.down
-        wanted = rotation.look_angles_deg(turn.T @ (camera - shift) - SKELETON.eyes[0])
-        misses.append(np.hypot(yaw - wanted[0], pitch - wanted[1]))
+    misses = [
+        np.hypot(*np.subtract(directions_deg(motion, "Left"), wanted_deg(motion, "Left", camera)))
+        for motion in run(1, [(Activity.LISTENING, 2_000)], camera)
+    ]
     assert np.mean(np.array(misses) < 1.8) > 0.8
+
+
+def test_eyes_stay_on_a_viewer_who_walks_past_and_sits_down() -> None:
+    idle, misses, vergence = Idle(SKELETON, seed=2), [], []
+    for n in range(1200):
+        t = n / 60
+        # To and fro by 0.7 m at up to 0.55 m/s, down to a chair and up, 0.7 to 1.5 m away.
+        camera = np.array(
+            [0.7 * np.sin(0.8 * t), 1.45 + 0.25 * np.cos(0.5 * t), 1.1 + 0.4 * np.cos(0.33 * t)]
+        )
+        motion = idle.sample(round(t * 1e6), Activity.LISTENING, camera)
+        looks = {side: np.array(directions_deg(motion, side)) for side in ("Left", "Right")}
+        wanted = {side: np.array(wanted_deg(motion, side, camera)) for side in looks}
+        misses.append([float(np.hypot(*(looks[side] - wanted[side]))) for side in looks])
+        vergence.append((looks["Right"][0] - looks["Left"][0]) - (wanted["Right"][0] - wanted["Left"][0]))
+    # The rest are glances aside, which the other eye makes as well.
+    assert np.mean(np.array(misses).max(axis=1) < 2.0) > 0.85
+    assert np.abs(vergence).max() < 0.2
 
 
 @given(
