@@ -104,3 +104,16 @@ def test_motion_of_an_hour_is_not_kept() -> None:
     span = player._motion.span_us
     assert span is not None
     assert span[1] - span[0] < 4_000_000
+
+
+def test_a_track_of_which_no_more_comes_is_told_and_so_is_that_it_goes_on() -> None:
+    player = BodyPlayer(NAMES)
+    player.add_motion(0, track(0, 1_000_000, 10.0))
+    for now_us, stalled in ((500_000, False), (1_200_000, False), (1_300_000, True), (5_000_000, True)):
+        pose = player.sample(now_us, None)
+        assert pose is not None
+        assert pose.stalled is stalled
+    player.add_motion(6_000_000, track(1_000_000, 1_000_000, 20.0))
+    pose = player.sample(6_100_000, None)
+    assert pose is not None
+    assert not pose.stalled

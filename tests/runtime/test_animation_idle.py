@@ -10,6 +10,7 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import Activity, Idle, Motion, Skeleton, merge_expressions, rotation
 from taoxr_runtime.animation.blink import LEAST_APART_S, LONGEST_S, ONSET_S, SHORTEST_S, Blinks
 from taoxr_runtime.animation.gaze import PITCH_LIMIT_DEG, YAW_LIMIT_DEG, LidShapes, eye_motion
+from taoxr_runtime.animation.humanoid import BodyPose
 from taoxr_runtime.animation.merge import IDLE_SHAPES
 
 pytestmark = pytest.mark.unit
@@ -275,3 +276,31 @@ def test_clear_errors() -> None:
         idle.sample(1000, Activity.IDLE, FRONT, np.zeros(3, np.float32))
     with pytest.raises(InvalidInputError, match="skull"):
         Skeleton(NAMES, SKELETON.parents, SKELETON.heads, "skull", ("eye.L", "eye.R"), SKELETON.eyes)
+
+
+def test_a_body_whose_track_stalls_breathes_on_and_goes_back_without_a_jump() -> None:
+    idle, poses = Idle(SKELETON, seed=4), []
+    raised = SKELETON.rest_pose()
+    raised[SKELETON.index["upperarm01.L"]] = rotation.from_euler_deg(0.0, 0.0, 60.0)
+    body = BodyPose(raised, np.array([0.05, -0.02, 0.0]))
+    seconds = {"comes": (0.0, 3.0), "stalls": (3.0, 12.0), "comes again": (12.0, 18.0)}
+    roots = []
+    for n in range(18 * 60):
+        t = n / 60
+        stalled = seconds["stalls"][0] <= t < seconds["stalls"][1]
+        motion = idle.sample(round(t * 1e6), Activity.IDLE, FRONT, None, body, stalled=stalled)
+        poses.append(motion.pose.astype(np.float64))
+        roots.append(motion.root)
+    arm = np.array([pose[SKELETON.index["upperarm01.L"]] for pose in poses])
+    from_track = rotation.angles_deg(arm, np.broadcast_to(raised[SKELETON.index["upperarm01.L"]], arm.shape))
+    assert from_track[:180].max() < 0.1
+    assert from_track[int(5.5 * 60) : 12 * 60].min() > 59  # hangs at rest
+    assert from_track[int(14.5 * 60) :].max() < 0.1
+    chest = np.array([pose[SKELETON.index["spine02"]] for pose in poses])
+    assert rotation.angles_deg(chest[6 * 60 : 11 * 60], chest[6 * 60]).max() > 0.2  # breath and sway
+    speed = rotation.angles_deg(np.array(poses[1:]), np.array(poses[:-1])) * 60
+    still = [k for k, name in enumerate(NAMES) if not name.startswith("eye")]
+    assert speed[:, still].max() < BODY_SPEED
+    assert np.abs(np.diff(np.array(roots), axis=0)).max() * 60 < 0.2  # metres a second
+    turning = np.diff(speed[:, SKELETON.index["upperarm01.L"]]) * 60
+    assert np.abs(turning).max() < 1000  # degrees per second squared: eases in and out

@@ -25,11 +25,13 @@ class HumanoidPose:
         names: The bones.
         rotations: float64 [bones, 4], local rotations from the T-pose, xyzw.
         hips: float64 [3], translation of the hips in metres.
+        stalled: Whether it is the last pose of a track of which no more came in time.
     """
 
     names: tuple[str, ...]
     rotations: Array
     hips: Array
+    stalled: bool = False
 
 
 class Poses:
@@ -126,7 +128,9 @@ class BodyPlayer:
                 turned = rotation.slerp(self._from[0], target[0], mix)
                 target = turned, self._from[1] * (1.0 - mix) + target[1] * mix
             self._shown = target
-        return None if self._shown is None else HumanoidPose(self._names, *self._shown)
+        if self._shown is None:
+            return None
+        return HumanoidPose(self._names, *self._shown, stalled=target is None)
 
     def _target(self, now_us: int, media_us: int | None) -> tuple[str, tuple[Array, Array] | None]:
         """Where the pose comes from, and the pose; None when there is none for now: the last one stays."""

@@ -27,6 +27,9 @@ Weights = npt.NDArray[np.float32]
 
 HEAD_YAW_LIMIT_DEG: Final = 28.0
 HEAD_PITCH_LIMIT_DEG: Final = 18.0
+EASE_S: Final = 1.2
+"""Seconds in which the body goes over from a track that has stalled to its own motion, and back."""
+_UNSEEN: Final = 1e-4
 # Of a turn towards something the head makes this share, the eyes the rest.
 _HEAD_SHARE_VIEWER: Final = 0.55
 _HEAD_SHARE_GLANCE: Final = 0.3
@@ -67,6 +70,7 @@ class Idle:
         self._mix = Follower(_one_hot(Activity.IDLE), 0.9)
         self._head_aim = Follower(np.zeros(2), 0.55)
         self._beat = Follower(0.0, 0.3)
+        self._own: Follower | None = None
         self._last_us: int | None = None
         self._head_bones = _shares(skeleton, HEAD_SHARES | {skeleton.head_bone: HEAD_SHARES["head"]})
         self._spine_bones = _shares(skeleton, SPINE_SHARES)
@@ -78,6 +82,8 @@ class Idle:
         camera: Array,
         face: Weights | None = None,
         body: BodyPose | None = None,
+        *,
+        stalled: bool = False,
     ) -> Motion:
         """Motion at a time.
 
@@ -88,6 +94,8 @@ class Idle:
             face: float32 [52] of the turn; None is a face at rest.
             body: Pose of the body, from a body track, to which only eyes, lids and a turn of the head to the
                 viewer are added; None: breath, sway and nods too.
+            stalled: Nothing new comes of the body track: the body eases over to breath, sway and nods of its
+                own, and back when something comes.
 
         Raises:
             InvalidInputError: Time went back, or a shape is wrong.
@@ -107,19 +115,30 @@ class Idle:
             # Not before now: what has been shown stays.
             self._blinks.shifted(t, self._shift[1])
 
-        if body is None:
-            pose, root = self._skeleton.rest_pose(), np.zeros(3)
+        own = self._own_share(body is None or stalled, body is not None, dt)
+        pose, root = self._skeleton.rest_pose(), np.zeros(3)
+        if own > 0.0:
             self._breathe(pose, t)
             self._hold_torso(pose, t, mix)
-            self._hold_head(pose, t, dt, mix, camera, glance, float(speech[arkit.INDEX["jawOpen"]]))
-        else:
-            pose, root = body.pose.copy(), body.root
-            self._aim_head(pose, dt, camera - root, glance)
+        if body is not None and own < 1.0:
+            pose, root = rotation.slerp(body.pose, pose, own), body.root * (1.0 - own)
+        jaw = float(speech[arkit.INDEX["jawOpen"]])
+        self._hold_head(pose, t, dt, mix, camera - root, glance, jaw, own)
         idle = self._look(pose, camera - root, glance)
         blink = self._blinks.at(t, activity)
         idle[[arkit.INDEX["eyeBlinkLeft"], arkit.INDEX["eyeBlinkRight"]]] = blink
         self._move_brows(idle, t, mix)
         return Motion(merge_expressions(speech, idle), pose.astype(np.float32), root.astype(np.float32))
+
+    def _own_share(self, alone: bool, has_body: bool, dt: float) -> float:
+        """How much of the pose is the stage's own rather than the body track's, 0 to 1."""
+        if self._own is None:
+            self._own = Follower(float(alone), EASE_S)
+        share = float(self._own.step(float(alone), dt))
+        nearest = round(share)
+        share = nearest if abs(share - nearest) < _UNSEEN else share
+        # Without a body there is nothing to mix with.
+        return share if has_body else 1.0
 
     def _breathe(self, pose: Array, t: float) -> None:
         breath = breath_at(t)
@@ -134,8 +153,25 @@ class Idle:
             self._turn(pose, bone, np.array([x, y, z]) * share)
 
     def _hold_head(
-        self, pose: Array, t: float, dt: float, mix: Array, camera: Array, glance: Array, jaw: float
+        self,
+        pose: Array,
+        t: float,
+        dt: float,
+        mix: Array,
+        camera: Array,
+        glance: Array,
+        jaw: float,
+        own: float,
     ) -> None:
+        """Turns the head to the viewer, on top of what it does already, and so far as it is ours."""
+        turn = self._aim(pose, dt, camera, glance)
+        if own > 0.0:
+            turn = turn + own * self._head_of_its_own(t, dt, mix, jaw)
+        for bone, share in self._head_bones.items():
+            self._turn(pose, bone, turn * share)
+
+    def _head_of_its_own(self, t: float, dt: float, mix: Array, jaw: float) -> Array:
+        """Drift, bearing, beats of speech and nods, degrees about X, Y and Z."""
         talking = mix[_SPEAKING]
         drift = self._head_drift.at(t) * (1.0, 1.7, 1.2)
         talk = self._talk_drift.at(t)
@@ -144,15 +180,7 @@ class Idle:
         beat = self._beat.step(jaw * talking, dt) * _BEAT_DEG * (0.55 + 0.45 * talk[3])
         manner = sum(m * np.array(manner.head_deg) for m, manner in zip(mix, MANNERS, strict=True))
         nod = self._nods.at(t) * float(mix[_LISTENING])
-        turn = drift + manner + np.array([beat + nod, 0.0, 0.0]) + self._aim(pose, dt, camera, glance)
-        for bone, share in self._head_bones.items():
-            self._turn(pose, bone, turn * share)
-
-    def _aim_head(self, pose: Array, dt: float, camera: Array, glance: Array) -> None:
-        """Turns the head to the viewer on top of what it does already."""
-        turn = self._aim(pose, dt, camera, glance)
-        for bone, share in self._head_bones.items():
-            self._turn(pose, bone, turn * share)
+        return drift + manner + np.array([beat + nod, 0.0, 0.0])
 
     def _aim(self, pose: Array, dt: float, camera: Array, glance: Array) -> Array:
         """The head's part in looking at the viewer, degrees about X, Y and Z."""

@@ -119,8 +119,11 @@ class Actor:
         # An estimate that shrinks must not turn time back.
         now_us = self._last_us = max(clock_us() + ahead_us, self._last_us)
         face = self._person.face(now_us, ahead_us)
-        body = self._retarget.pose(self._person.body(now_us, ahead_us))
-        return self._idle.sample(now_us, self._person.activity, camera_in_model, face, body)
+        posed = self._person.body(now_us, ahead_us)
+        return self._idle.sample(
+            now_us, self._person.activity, camera_in_model, face, self._retarget.pose(posed),
+            stalled=posed is not None and posed.stalled,
+        )  # fmt: skip
 
     def update(
         self,
