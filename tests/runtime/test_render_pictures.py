@@ -10,7 +10,8 @@ from tests.runtime.pictures import MIN_PSNR, MIN_TRUE_PSNR, RASTERIZERS, cloud, 
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.render import OffscreenRenderer, View, lod, look_at, perspective, reference
 from taoxr_runtime.render.camera import centre
-from taoxr_runtime.splat_files.viewpoint import EYE_DISTANCE_M, Viewpoint
+from taoxr_runtime.render.stereo import EYE_DISTANCE_M
+from taoxr_runtime.splat_files.viewpoint import Viewpoint
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.stage import Placed, gather
 
