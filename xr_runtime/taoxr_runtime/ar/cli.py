@@ -126,7 +126,7 @@ def ar(
         if not hands_free:
             tell(f"it hears nothing: {source.problem or 'there is no microphone'}")
         wishes = ConversationOptions(
-            tracks=frozenset({Track.BODY}), tools=tools(timers, attention) if use_tools else ()
+            tracks=frozenset({Track.BODY, Track.CUES}), tools=tools(timers, attention) if use_tools else ()
         )
         companion = stack.enter_context(
             Companion(target, sink, source, hands_free=hands_free, options=wishes, addressed=attention.hears)

@@ -85,7 +85,7 @@ class Companion:
         self._target = target
         self._source = source
         self._options = replace(
-            options or ConversationOptions(tracks=frozenset({Track.BODY})),
+            options or ConversationOptions(tracks=frozenset({Track.BODY, Track.CUES})),
             audio_in_hz=source.rate_hz,
             input_mode=InputMode.HANDS_FREE if hands_free else InputMode.PUSH_TO_TALK,
         )

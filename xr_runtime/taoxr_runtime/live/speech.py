@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from taoxr.client import Bones, MediaChunk, Motion
 from taoxr_runtime.animation import Face
 from taoxr_runtime.animation.body_player import BodyPlayer, HumanoidPose
+from taoxr_runtime.animation.brows import BrowBeats
 from taoxr_runtime.audio import Sink
 
 # Rates that do not divide evenly leave the last sample a little before the turn's end.
@@ -24,7 +25,7 @@ class Speech:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._face = Face()
+        self._face, self._brows = Face(), BrowBeats()
         self._body: BodyPlayer | None = None
         self._lock = threading.RLock()
         self._epochs = 0
@@ -49,6 +50,7 @@ class Speech:
             self._face.add(
                 chunk.turn_id, self._epochs + chunk.epoch, chunk.frame_times_us, chunk.frame_weights
             )
+            self._brows.add(chunk.turn_id, chunk.cues)
             if self._body is not None:
                 self._body.add_media(chunk.turn_id, chunk.body)
             start_us = self._sink.write(chunk.pcm, chunk.sample_rate_hz, last=chunk.last)
@@ -110,7 +112,8 @@ class Speech:
             ahead_us: How long from now the face will be seen; the sound heard then decides.
         """
         with self._lock:
-            return self._face.sample(now_us, self._position_us(ahead_us))
+            media_us = self._position_us(ahead_us)
+            return self._brows.onto(self._face.sample(now_us, media_us), now_us, media_us)
 
     def body(self, now_us: int, ahead_us: int = 0) -> HumanoidPose | None:
         """The body to draw; None when the conversation has none. Arguments as in `face`."""
@@ -129,6 +132,7 @@ class Speech:
 
     def _forget(self) -> None:
         self._turn_id = ""
+        self._brows.forget()
         self._base_us: int | None = None
         self._end_us = 0
         self._complete = False
