@@ -304,3 +304,24 @@ def test_a_body_whose_track_stalls_breathes_on_and_goes_back_without_a_jump() ->
     assert np.abs(np.diff(np.array(roots), axis=0)).max() * 60 < 0.2  # metres a second
     turning = np.diff(speed[:, SKELETON.index["upperarm01.L"]]) * 60
     assert np.abs(turning).max() < 1000  # degrees per second squared: eases in and out
+
+
+def guessed(motions: list[Motion]) -> Activity:
+    """What somebody who sees only the motion takes it for."""
+    looks = [np.subtract(directions_deg(m, "Left"), wanted_deg(m, "Left", FRONT)) for m in motions]
+    aside = [look for look in looks if np.hypot(*look) > 5.0]
+    head = SKELETON.index["head"]
+    facing = [SKELETON.transform(m.pose.astype(np.float64), head)[0] @ [0, 0, 1] for m in motions]
+    pitch = np.array([rotation.look_angles_deg(way)[1] for way in facing])
+    nod_speed = np.percentile(np.abs(np.diff(pitch)), 98) * 1e6 / COARSE_US
+    if np.std([m.expression[arkit.INDEX["jawOpen"]] for m in motions]) > 0.05:
+        return Activity.SPEAKING
+    if len(aside) > 0.22 * len(motions) and np.mean(aside, axis=0)[1] > 2.0:
+        return Activity.THINKING  # looks up and away
+    return Activity.LISTENING if nod_speed > 14.0 else Activity.IDLE
+
+
+@pytest.mark.parametrize("activity", Activity)
+def test_what_it_does_can_be_seen(activity: Activity) -> None:
+    for seed in range(3):
+        assert guessed(run(seed, [(activity, 500)], tick_us=COARSE_US)[50:]) is activity
