@@ -151,7 +151,7 @@ def test_states_of_a_session_whose_headset_is_taken_off_and_which_ends(
 ) -> None:
     """The runtime's side is played, for Monado neither sleeps nor ends an app by itself."""
     xr = api.xr()
-    events: deque[str] = deque()
+    events: deque[str | bool] = deque()
     calls: list[str] = []
 
     def call(name: str, *arguments: object) -> object:
@@ -160,7 +160,11 @@ def test_states_of_a_session_whose_headset_is_taken_off_and_which_ends(
             return None
         if not events:
             return None
-        changed = xr.EventDataSessionStateChanged(state=getattr(xr.SessionState, events.popleft()))
+        event = events.popleft()
+        if isinstance(event, bool):
+            changed = xr.EventDataUserPresenceChangedEXT(is_user_present=event)
+        else:
+            changed = xr.EventDataSessionStateChanged(state=getattr(xr.SessionState, event))
         buffer = xr.EventDataBuffer()
         ctypes.memmove(ctypes.byref(buffer), ctypes.byref(changed), ctypes.sizeof(changed))
         return buffer
@@ -168,11 +172,12 @@ def test_states_of_a_session_whose_headset_is_taken_off_and_which_ends(
     monkeypatch.setattr(api, "call", call)
     session = Session.__new__(Session)
     session.state, session.running, session.over, session.handle = "UNKNOWN", False, False, None
+    session.worn = True
     session._runtime = SimpleNamespace(
         instance=None, view_configuration=xr.ViewConfigurationType.PRIMARY_STEREO
     )
 
-    def after(*states: str) -> tuple[str, bool, bool]:
+    def after(*states: str | bool) -> tuple[str, bool, bool]:
         events.extend(states)
         session.poll()
         return session.state, session.running, session.over
@@ -181,6 +186,11 @@ def test_states_of_a_session_whose_headset_is_taken_off_and_which_ends(
     assert after("SYNCHRONIZED", "VISIBLE", "FOCUSED") == ("FOCUSED", True, False)
     assert after("VISIBLE") == ("VISIBLE", True, False)
     assert calls == ["begin_session"]
+    # Off the head, and on again, where the runtime tells that but keeps the session visible.
+    assert after(False) == ("VISIBLE", True, False)
+    assert not session.worn
+    after(True)
+    assert session.worn
     # Off the head, and on again.
     assert after("SYNCHRONIZED", "STOPPING", "IDLE") == ("IDLE", False, False)
     assert after("READY") == ("READY", True, False)

@@ -251,7 +251,7 @@ class _Loop:
         timing.begin()
         frame = link.session.begin()
         timing.passed()
-        away = link.session.state not in _SEEN
+        away = link.session.state not in _SEEN or not link.session.worn
         wishes = self._controls.update(link.hands(frame), time.monotonic(), away)
         words = self._partner.tick(wishes)
         self._pulse(link, wishes)

@@ -53,6 +53,8 @@ class Session:
         state: Name of the latest ``XrSessionState``, such as "FOCUSED".
         running: Whether frames are wanted.
         over: Whether the session has ended; True for good.
+        worn: Whether somebody wears the headset, as far as the runtime tells (``XR_EXT_user_presence``): some
+            keep a session visible when it is taken off.
         space: "STAGE", "LOCAL_FLOOR" or "LOCAL".
         floor_y: Height of the floor in the space, metres; guessed for LOCAL.
         recentred: How often the user has moved a space's origin, up to the frame begun last.
@@ -68,6 +70,7 @@ class Session:
         self._runtime = runtime
         self.environment = runtime.environment
         self.state, self.running, self.over, self.recentred = "UNKNOWN", False, False, 0
+        self.worn = True
         self._recentring: int | None = None  # from which display time the origin is another
         runtime.check_driver()
         # pyopenxr keeps no reference to what follows `next`.
@@ -113,6 +116,9 @@ class Session:
             elif kind == kinds.EVENT_DATA_REFERENCE_SPACE_CHANGE_PENDING:
                 change = xr.EventDataReferenceSpaceChangePending.from_buffer(event)
                 self._recentring = max(int(change.change_time), self._recentring or 0)
+            elif kind == kinds.EVENT_DATA_USER_PRESENCE_CHANGED_EXT:
+                presence = xr.EventDataUserPresenceChangedEXT.from_buffer(event)
+                self.worn = bool(presence.is_user_present)
             elif kind == kinds.EVENT_DATA_MAIN_SESSION_VISIBILITY_CHANGED_EXTX:
                 shown = xr.EventDataMainSessionVisibilityChangedEXTX.from_buffer(event)
                 if (told := self._runtime.surroundings.on_main_app) is not None:
