@@ -17,12 +17,13 @@ LONGEST_S: Final = 6.0
 ONSET_S: Final = 1.0
 """Within so long after the avatar has begun to speak it blinks, unless it has just done so."""
 LEAST_APART_S: Final = 0.6
-# Seconds from one blink to the next: at least, and on average so much more.
+# Seconds from one blink to the next: at least, and on average so much more. Those that come with the gaze are
+# on top: together they make the rates above.
 _PAUSES: Final = {
-    Activity.IDLE: (1.8, 2.4),
-    Activity.LISTENING: (1.8, 2.0),
-    Activity.THINKING: (1.8, 2.0),
-    Activity.SPEAKING: (SHORTEST_S, 1.5),
+    Activity.IDLE: (2.4, 4.0),
+    Activity.LISTENING: (2.0, 3.0),
+    Activity.THINKING: (2.0, 3.0),
+    Activity.SPEAKING: (SHORTEST_S, 1.8),
 }
 _DOUBLE_CHANCE: Final = 0.12
 # Degrees of a gaze shift at which every one comes with a blink.
