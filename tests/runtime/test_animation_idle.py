@@ -218,11 +218,20 @@ def test_blinks_look_like_blinks(seed: int) -> None:
     singles = gaps[gaps > 1.0]
     assert singles.min() >= SHORTEST_S - 0.01
     assert singles.max() <= LONGEST_S + 0.01
-    assert 0.02 < np.mean(gaps < 1.0) < 0.35
-    # Irregular: neither a clock nor without memory.
-    assert 0.3 < singles.std() / singles.mean() < 0.8
     # Asked backwards it is the same: a pure function of time.
     assert np.array_equal(closure[::-7], [blinks.at(t) for t in times[::-7]])
+
+
+def test_blinks_come_irregularly_and_sometimes_twice() -> None:
+    times = np.arange(0.0, 2000.0, 0.02)
+    blinks = Blinks(np.random.default_rng(7))
+    shut = np.array([blinks.at(t) for t in times]) > 0.02
+    gaps = np.diff(times[np.flatnonzero(np.diff(shut.astype(int)) > 0)])
+    singles = gaps[gaps > 1.0]
+    assert 0.05 < np.mean(gaps < 1.0) < 0.2
+    # Neither a clock nor without memory, and not one after exactly the longest time.
+    assert 0.3 < singles.std() / singles.mean() < 0.8
+    assert np.mean(singles > LONGEST_S - 0.1) < 0.02
 
 
 def test_speech_keeps_its_lips_and_the_more_closed_lid_wins() -> None:

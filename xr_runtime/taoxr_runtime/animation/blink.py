@@ -13,17 +13,17 @@ from taoxr_runtime.animation.activity import Activity
 from taoxr_runtime.animation.curves import smoothstep
 
 SHORTEST_S: Final = 1.2
-LONGEST_S: Final = 6.0
+LONGEST_S: Final = 10.0
 ONSET_S: Final = 1.0
 """Within so long after the avatar has begun to speak it blinks, unless it has just done so."""
 LEAST_APART_S: Final = 0.6
-# Seconds from one blink to the next: at least, and on average so much more. Those that come with the gaze are
-# on top: together they make the rates above.
+# Seconds from one blink to the next: at least, and the scale of the exponential, cut at the longest, on top.
+# Those that come with the gaze add to them: together they make the rates above.
 _PAUSES: Final = {
-    Activity.IDLE: (2.4, 4.0),
-    Activity.LISTENING: (2.0, 3.0),
-    Activity.THINKING: (2.0, 3.0),
-    Activity.SPEAKING: (SHORTEST_S, 1.8),
+    Activity.IDLE: (2.4, 5.0),
+    Activity.LISTENING: (2.0, 2.8),
+    Activity.THINKING: (2.0, 2.8),
+    Activity.SPEAKING: (SHORTEST_S, 1.7),
 }
 _DOUBLE_CHANCE: Final = 0.12
 # Degrees of a gaze shift at which every one comes with a blink.
@@ -80,9 +80,10 @@ class Blinks:
         if self._rng.random() < _DOUBLE_CHANCE:
             self._starts.append(self._next_s + self._rng.uniform(0.3, 0.4))
             self._scales.append(scale)
-        least, more = _PAUSES[self._activity]
-        pause = least + self._rng.exponential(more)
-        self._next_s = self._starts[-1] + min(pause, LONGEST_S)
+        least, scale_s = _PAUSES[self._activity]
+        # Cut by its distribution, not by its value: else many would come after exactly the longest.
+        reach = 1.0 - np.exp((least - LONGEST_S) / scale_s)
+        self._next_s = self._starts[-1] + least - scale_s * float(np.log1p(-reach * self._rng.random()))
 
 
 def _profile(age_s: float) -> float:
