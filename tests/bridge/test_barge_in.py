@@ -126,6 +126,7 @@ async def test_the_end_of_a_long_answer_is_thought_during_a_false_alarm(fake_bri
         fakes.ear.text = words
         await conversation.send_text("talk")
         first = (await until(conversation, MediaChunk))[-1]
+        await until(conversation, MediaChunk, start_us=480_000)  # nobody hears what has not come
         await conversation.report_playback(first.turn_id, 500_000)
         await say(conversation)
         cut = (await until(conversation, TurnState, turn_id=first.turn_id, state=State.INTERRUPTED))[-1]

@@ -1,5 +1,7 @@
 """A private Monado for tests: a real OpenXR runtime whose headset the test moves.
 
+All clients run under Khronos' core_validation layer, whose complaints fail the test.
+
 ::
 
     with Monado() as monado:
@@ -32,6 +34,10 @@ from taoxr.paths import cache_dir
 
 XR_EXEC: Final = cache_dir() / "monado" / "xr-exec"
 SETUP: Final = Path(__file__).with_name("setup_monado.sh")
+_VALIDATION: Final = {
+    "XR_ENABLE_API_LAYERS": "XR_APILAYER_LUNARG_core_validation",
+    "XR_CORE_VALIDATION_EXPORT_TYPE": "text",
+}
 _STARTED: Final = b"The Monado service has started"
 _PREFIXES: Final = ("XRT_", "SIMULATED_", "P_OVERRIDE", "XR_", "DISPLAY", "WAYLAND")
 _PACKET: Final = 376
@@ -60,6 +66,7 @@ class Monado:
             raise RuntimeError(f"Monado is not set up: run {SETUP}")
         self._picture = picture
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._reports: list[Path] = []
         self.remote: Remote
         self.service: subprocess.Popen[bytes]
 
@@ -95,7 +102,18 @@ class Monado:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            if kind is None:
+                self.check()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def check(self) -> int:
+        """Assert that the validation layer finds no fault with the clients; returns how many it saw."""
+        said = [report.read_text(errors="replace") for report in self._reports if report.exists()]
+        for text in said:
+            assert "VALID_ERROR" not in text, text
+        return sum("Core Validation Layer" in text for text in said)
 
     def _start_on_a_free_port(self, attempts: int = 3) -> None:
         """Start the service; again on another port when somebody took the one that was free."""
@@ -164,9 +182,11 @@ class Monado:
         stdin: int = subprocess.DEVNULL,
     ) -> subprocess.Popen[str]:
         """Start a client; both its outputs come through ``stdout``."""
+        self._reports.append(self.folder / f"validation-{len(self._reports)}.txt")
+        checked = _VALIDATION | {"XR_CORE_VALIDATION_FILE_NAME": str(self._reports[-1])}
         return subprocess.Popen(
             [*_DIES_WITH_PARENT, XR_EXEC, *command],
-            env=self.env | (env or {}),
+            env=self.env | checked | (env or {}),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -97,6 +97,17 @@ def test_same_seed_same_motion_and_another_seed_another() -> None:
     assert not np.array_equal(first[-1].pose, other[-1].pose)
 
 
+def test_it_begins_at_any_time() -> None:
+    """The steady clock of a machine that has run for three years."""
+    late_us = 10**14
+    from_zero, late = Idle(SKELETON, seed=7), Idle(SKELETON, seed=7)
+    for time_us in range(0, 3_000_000, 50_000):
+        expected = from_zero.sample(time_us, Activity.IDLE, FRONT)
+        found = late.sample(late_us + time_us, Activity.IDLE, FRONT)
+        assert np.array_equal(found.pose, expected.pose)
+        assert np.array_equal(found.expression, expected.expression)
+
+
 def directions_deg(motion: Motion, side: str) -> tuple[float, float]:
     """Where an eye looks, yaw and pitch relative to the head: by its bone and by the shapes of the lids."""
     lids = LidShapes()

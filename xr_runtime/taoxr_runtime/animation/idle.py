@@ -71,6 +71,7 @@ class Idle:
         self._head_aim = Follower(np.zeros(2), 0.55)
         self._beat = Follower(0.0, 0.3)
         self._own: Follower | None = None
+        self._first_us: int | None = None
         self._last_us: int | None = None
         self._head_bones = _shares(skeleton, HEAD_SHARES | {skeleton.head_bone: HEAD_SHARES["head"]})
         self._spine_bones = _shares(skeleton, SPINE_SHARES)
@@ -107,7 +108,9 @@ class Idle:
             raise InvalidInputError("face", speech.shape, f"shape ({len(arkit.NAMES)},)")
         dt = 0.0 if self._last_us is None else (time_us - self._last_us) / 1e6
         self._last_us = time_us
-        t = time_us / 1e6
+        # From the first call on: a machine's clock may show months, and each blink of them would be drawn.
+        self._first_us = time_us if self._first_us is None else self._first_us
+        t = (time_us - self._first_us) / 1e6
         mix = self._mix.step(_one_hot(activity), dt)
         glance = self._gaze.offset_deg(t, activity)
         if self._gaze.shift != self._shift:

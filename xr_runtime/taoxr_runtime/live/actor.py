@@ -78,7 +78,6 @@ class Actor:
         self._idle = Idle(skeleton, seed=seed)
         self._retarget = Retarget(skeleton)
         self._background = Background(scene)
-        self._began_us = clock_us()
         self._last_us = 0
         self._update_us = 0.0
         self._device: Device = device
