@@ -63,7 +63,7 @@ class Eyeball:
 class Gazing:
     """The actor, always as it is at the moment that is shown; keeps what its eyes did."""
 
-    order = None
+    order = mesh = None
 
     def __init__(self, scene: Scene, actor: Actor) -> None:
         self._scene, self._actor = scene, actor

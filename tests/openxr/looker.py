@@ -18,7 +18,7 @@ import threading
 import time
 
 import numpy as np
-from scenes import SCENES
+from scenes import SCENES, ball_mesh
 
 from taoxr_runtime.render import SplatRenderer
 from taoxr_runtime.xr import poses
@@ -75,6 +75,7 @@ def save(path: str, shot: Shot, link: Link) -> None:
     np.savez(
         path,
         pictures=np.array(shot.pictures),
+        distances=np.array(shot.distances_m),
         model=shot.model.matrix,
         eyes=[eye.pose.matrix for eye in shot.eyes],
         angles=[eye.angles for eye in shot.eyes],
@@ -85,7 +86,7 @@ def save(path: str, shot: Shot, link: Link) -> None:
 
 def main() -> None:
     scene, size, binding_name, format, layers = sys.argv[1:]
-    splats = SCENES[scene]()
+    splats, mesh = SCENES[scene](), ball_mesh() if scene == "ball" else None
     width, height = (int(n) for n in size.split("x"))
     orders: queue.Queue[dict | None] = queue.Queue()
     threading.Thread(target=read, args=(orders,), daemon=True).start()
@@ -124,7 +125,7 @@ def main() -> None:
             shot = None
             if camera is not None:
                 capture = bool(order) and there(session, frame, order, wishes)
-                shot = link.draw(frame, renderer, splats, None, Words(), capture)
+                shot = link.draw(frame, renderer, splats, None, Words(), capture, mesh)
             session.end(frame)
             tell(before, wishes)  # when all of the frame is settled
             before = wishes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.splats import Splats, upper
 
 BALL = (0.05, 1.5, 0.1)
@@ -26,6 +27,18 @@ def person(count: int = 1200) -> Splats:
 def ball() -> Splats:
     """One white ball."""
     return Splats.isotropic(np.array([BALL], np.float32), 0.02, 1.0, np.ones(3, np.float32))
+
+
+def ball_mesh(radius: float = 0.25, around: int = 24) -> Mesh:
+    """A larger ball there, of triangles: circles of latitude from pole to pole."""
+    down, turn = np.meshgrid(np.linspace(0, np.pi, around // 2 + 1), np.arange(around) * 2 * np.pi / around)
+    unit = np.stack([np.sin(down) * np.cos(turn), np.cos(down), np.sin(down) * np.sin(turn)], axis=-1)
+    column, row = np.meshgrid(np.arange(around), np.arange(around // 2), indexing="ij")
+    rows = around // 2 + 1
+    here, beside = column * rows + row, (column + 1) % around * rows + row
+    squares = np.stack([here, beside, beside + 1, here, beside + 1, here + 1], axis=-1)
+    vertices = np.array(BALL) + radius * unit.reshape(-1, 3)
+    return Mesh(vertices.astype(np.float32), squares.reshape(-1, 3))
 
 
 SCENES = {"person": person, "ball": ball}

@@ -72,7 +72,7 @@ class Loop:
 class Late:
     """A figure that makes its face so long after it was asked for."""
 
-    order = None
+    order = mesh = None
 
     def __init__(self, figure: Puppet, wait: Callable[[int], None], us: int) -> None:
         self._figure, self._wait, self._us = figure, wait, us

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import viewing
 from monado import Monado, Placed
-from scenes import person
+from scenes import ball, person
 from viewing import eyes, looking, turn
 
 pytestmark = pytest.mark.gl
@@ -81,6 +81,14 @@ def test_the_compositor_places_asymmetric_pictures(
         client.look(HEAD, ASYMMETRIC)
         best = shown(monado, wanted, [inside(eye.angles) for eye in ASYMMETRIC])
     record_property("psnr", best)
+    assert best >= MIN_PSNR
+
+
+def test_depth_beside_the_picture_changes_nothing_of_it(monado: Monado, tmp_path: Path) -> None:
+    with looking(monado, tmp_path, scene="ball", size=HALF) as client:
+        shot = client.look(HEAD, eyes(DISPLAY, DISPLAY))
+        best = shown(monado, viewing.expected(ball(), HEAD, eyes(DISPLAY, DISPLAY), HALF), [np.s_[:, :]] * 2)
+    assert np.isfinite(shot["distances"]).any()
     assert best >= MIN_PSNR
 
 

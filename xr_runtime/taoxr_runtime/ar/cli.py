@@ -27,6 +27,7 @@ from taoxr_runtime.xr.options import (
     AvatarFile,
     Binding,
     BindingChoice,
+    Depth,
     FlatSound,
     Frames,
     Mic,
@@ -75,6 +76,7 @@ def ar(
     binding: Binding = BindingChoice.AUTO,
     scale: Scale = 1.0,
     raster: Raster = "auto",
+    depth: Depth = True,
 ) -> None:
     """Keep the avatar around in a headset (OpenXR): in your room, or in front of another app.
 
@@ -141,7 +143,7 @@ def ar(
             figure = OnFloor(figure, ground)
         options = Options(
             binding.value,
-            Pictures(scale=scale, smallest=SMALLEST),
+            Pictures(scale=scale, smallest=SMALLEST, depth=depth),
             frames,
             eye_height(scene),
             raster,

@@ -26,6 +26,7 @@ from taoxr_runtime.bench.clouds import person
 from taoxr_runtime.live import Actor, Companion, CompanionState
 from taoxr_runtime.live.actor import Person
 from taoxr_runtime.nnr import Scene
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr.app import Figure, Options, Partner, Silence, run
@@ -56,7 +57,7 @@ class Puppet:
         who: Whose face it is.
     """
 
-    order = None
+    order = mesh = None
 
     def __init__(self, who: Person) -> None:
         self._who = who
@@ -148,6 +149,11 @@ class Recorder(Timing):
     def order(self) -> NDArray[np.int32] | None:
         """See ``xr.app.Figure``."""
         return self._figure.order
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """See ``xr.app.Figure``."""
+        return self._figure.mesh
 
     def passed(self) -> None:
         """See ``Timing``; the first part is the wait for the runtime."""

@@ -16,6 +16,7 @@ from taoxr_runtime.nnr.gl import GlScene
 from taoxr_runtime.nnr.keyframes import AHEAD_US, Keyframes
 from taoxr_runtime.nnr.timeline import Timeline
 from taoxr_runtime.render import gl
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 
@@ -102,6 +103,13 @@ class Actor:
     def order(self) -> NDArray[np.int32] | None:
         """Blending order of the splats that `update` returned last, farthest first; None if not made."""
         return self._background.order if self._device == "cpu" else self._order
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The body's surface as of the last `update`; None between keyframes, and if splats ride on none."""
+        if self._device == "cpu":
+            return self._background.mesh
+        return None if self._on_gpu is None else self._on_gpu.mesh
 
     @property
     def update_ms(self) -> float:

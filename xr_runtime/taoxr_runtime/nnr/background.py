@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.levels import Levels
 from taoxr_runtime.nnr.scene import Scene
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.splats import Splats
 
 # Weight of the newest measurement of how long an update takes.
@@ -33,6 +34,7 @@ class Background:
         self._running: tuple[Scene, Future[Splats]] | None = None
         self._splats: Splats | None = None
         self.order: NDArray[np.int32] | None = None
+        self.mesh: Mesh | None = None
         self.update_ms = 0.0
 
     def __enter__(self) -> Self:
@@ -71,7 +73,7 @@ class Background:
         if self._running is not None:
             scene, future = self._running
             self._running = None
-            self._splats, self.order = future.result(), scene.order
+            self._splats, self.order, self.mesh = future.result(), scene.order, scene.mesh
 
     def _done(self) -> bool:
         return self._running is not None and self._running[1].done()

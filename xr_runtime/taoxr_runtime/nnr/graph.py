@@ -6,10 +6,13 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taoxr_runtime.nnr.container import Container
 from taoxr_runtime.nnr.errors import NnrFormatError
 from taoxr_runtime.nnr.nodes import KINDS, Node, Reader
+from taoxr_runtime.nnr.nodes.binding import Binding
+from taoxr_runtime.nnr.nodes.deformer import Deformer
 from taoxr_runtime.nnr.schema import NodeSpec, SceneSpec
 
 INPUTS: Final = ("expression", "pose", "root", "latent", "coefficients", "camera")
@@ -44,6 +47,14 @@ class Graph:
     def count(self) -> int:
         """Number of splats."""
         return self.shapes["means"][0]
+
+    @cached_property
+    def surface(self) -> tuple[str, NDArray[np.integer]] | None:
+        """The mesh that splats ride on: name of its vertices' value, and triangles [F, 3]; None without."""
+        for step in self.steps:
+            if isinstance(step.node, Binding | Deformer):
+                return step.inputs[0], step.node.triangles
+        return None
 
     def consumers(self, names: Collection[str]) -> list[int]:
         """Numbers of the steps that take any of these values."""

@@ -20,6 +20,7 @@ from taoxr_runtime.nnr.nodes import Node
 from taoxr_runtime.nnr.nodes.model import Model
 from taoxr_runtime.nnr.nodes.sort import Sort
 from taoxr_runtime.nnr.schema import Landmarks, Precision, Rig
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.splats import Splats
 
 if TYPE_CHECKING:
@@ -127,6 +128,12 @@ class Scene:
     def order(self) -> NDArray[np.int32] | None:
         """The blending order of the last completed update, farthest first; None if no node makes it."""
         return self.value(ORDER) if ORDER in self._graph.shapes else None
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The surface that splats ride on, as of the last completed update; None if they ride on none."""
+        surface = self._graph.surface
+        return None if surface is None else Mesh(self.value(surface[0]), surface[1])
 
     def value(self, name: str) -> NDArray[Any]:
         """Any value of the graph as of the last completed update, such as ``vertices``.

@@ -92,6 +92,12 @@ class View:
         return float(self.projection[2, 3] / (self.projection[2, 2] - 1))
 
     @property
+    def far(self) -> float:
+        """Distance of the far plane in metres, as the projection has it; may be infinite."""
+        beyond = float(self.projection[2, 2] + 1)
+        return float(self.projection[2, 3]) / beyond if beyond else math.inf
+
+    @property
     def focal(self) -> tuple[float, float]:
         """Focal lengths (x, y) in pixels."""
         return float(self.projection[0, 0]) * self.width / 2, float(self.projection[1, 1]) * self.height / 2

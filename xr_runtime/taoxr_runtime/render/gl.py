@@ -303,6 +303,21 @@ def borrowed() -> Generator[None]:
 
 
 @contextlib.contextmanager
+def testing_depth() -> Generator[None]:
+    """Keep what is nearest within the block, which lies in one of `borrowed`."""
+    g = gl()
+    mask, function = _integer(g.GL_DEPTH_WRITEMASK), _integer(g.GL_DEPTH_FUNC)
+    g.glEnable(g.GL_DEPTH_TEST)
+    g.glDepthMask(True)
+    g.glDepthFunc(g.GL_LESS)
+    try:
+        yield
+    finally:
+        g.glDepthMask(bool(mask))
+        g.glDepthFunc(function)
+
+
+@contextlib.contextmanager
 def borrowed_for_compute() -> Generator[None]:
     """As `borrowed`, where only compute programs run, which look at nothing but the current program."""
     g = gl()

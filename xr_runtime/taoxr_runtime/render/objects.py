@@ -22,7 +22,7 @@ _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
 class VertexArray:
-    """A vertex array without attributes: the shader finds its data by instance."""
+    """A vertex array without attributes: the shader finds its data by the number of instance or corner."""
 
     def __init__(self) -> None:
         name = ctypes.c_uint32()
@@ -35,6 +35,12 @@ class VertexArray:
         if instances:
             g.glBindVertexArray(self._name)
             g.glDrawArraysInstanced(g.GL_TRIANGLES, 0, 3, instances)
+
+    def draw_corners(self, count: int) -> None:
+        """Draw triangles of so many corners in all with the current program."""
+        g = gl()
+        g.glBindVertexArray(self._name)
+        g.glDrawArrays(g.GL_TRIANGLES, 0, count)
 
     def release(self) -> None:
         """Delete it."""

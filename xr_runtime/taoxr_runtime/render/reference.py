@@ -128,6 +128,44 @@ def render(
     return image
 
 
+def distances(
+    vertices: NDArray[np.floating], triangles: NDArray[np.integer], view: View
+) -> NDArray[np.float64]:
+    """How far a mesh is, at the centre of each pixel: twin of ``render.depth``.
+
+    Args:
+        vertices: [V, 3], metres, world frame; all between the near and the far plane.
+        triangles: Integers [F, 3].
+        view: The eye.
+
+    Returns:
+        float64 [H, W], metres along the line of sight; infinity where nothing is.
+    """
+    picture = np.full((view.height, view.width), np.inf)
+    homogeneous = np.concatenate([vertices, np.ones((len(vertices), 1))], axis=1)
+    clip = homogeneous @ (view.projection @ view.world_to_view).T
+    x = (clip[:, 0] / clip[:, 3] + 1) * view.width / 2
+    y = (1 - clip[:, 1] / clip[:, 3]) * view.height / 2
+    for corners in triangles:
+        (x0, x1, x2), (y0, y1, y2) = x[corners], y[corners]
+        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+        if area == 0:
+            continue
+        left, right = (int(edge) for edge in np.clip((min(x0, x1, x2), max(x0, x1, x2) + 1), 0, view.width))
+        top, bottom = (int(edge) for edge in np.clip((min(y0, y1, y2), max(y0, y1, y2) + 1), 0, view.height))
+        py, px = np.mgrid[top:bottom, left:right] + 0.5
+        second = ((px - x0) * (y2 - y0) - (x2 - x0) * (py - y0)) / area
+        third = ((x1 - x0) * (py - y0) - (px - x0) * (y1 - y0)) / area
+        shares = np.stack([1 - second - third, second, third])
+        # What is linear on the screen is not the distance but its inverse.
+        inverse = np.tensordot(1 / clip[corners, 3], shares, 1)
+        inside = (shares >= 0).all(axis=0)
+        place = picture[top:bottom, left:right]
+        nearer = inside & (1 / np.where(inside, inverse, np.inf) < place)
+        place[nearer] = 1 / inverse[nearer]
+    return picture
+
+
 def _draw(image: NDArray[np.float64], footprints: Projected, row: int, color: NDArray[np.float32]) -> None:
     """Blend one footprint over the picture, within the box that its ellipse fills."""
     a, b, c = footprints.covariances[row]

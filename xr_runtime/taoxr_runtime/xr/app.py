@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render import SplatRenderer
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
@@ -43,6 +44,11 @@ class Figure(Protocol):
         """In which order to draw the splats that ``update`` returned last; None if it does not say."""
         ...
 
+    @property
+    def mesh(self) -> Mesh | None:
+        """The surface of what ``update`` returned last, for its depth; None if it has none."""
+        ...
+
     def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats | SplatBuffers:
         """The splats of this frame.
 
@@ -72,6 +78,7 @@ class Still:
 
     splats: Splats
     order: NDArray[np.int32] | None = None
+    mesh: Mesh | None = None
 
     def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
         """Always the same."""
@@ -268,7 +275,8 @@ class _Loop:
         timing.passed()
         self._drawn += 1
         capture = self._on_last is not None and self._leaving is None and self._last()
-        shot = link.draw(frame, self._renderer, splats, self._figure.order, words, capture)
+        figure = self._figure
+        shot = link.draw(frame, self._renderer, splats, figure.order, words, capture, figure.mesh)
         self._gpu.end()
         timing.passed()
         link.session.end(frame)

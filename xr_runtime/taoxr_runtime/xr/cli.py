@@ -24,6 +24,7 @@ from taoxr_runtime.xr.options import (
     AvatarFile,
     Binding,
     BindingChoice,
+    Depth,
     FlatSound,
     Frames,
     Mic,
@@ -74,6 +75,7 @@ def xr(
     ] = 1,
     scale: Scale = 1.0,
     raster: Raster = "auto",
+    depth: Depth = True,
     refresh_rate: Annotated[
         str,
         typer.Option(
@@ -129,7 +131,7 @@ def xr(
             )
         ground = floor(feet(scene))
         figure = OnFloor(stack.enter_context(Actor(scene, person, beside=ground)), ground)
-        pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale, smallest=smallest)
+        pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale, smallest=smallest, depth=depth)
         options = Options(binding.value, pictures, frames, eye_height(scene), raster, refresh_rate=rate)
 
         timing = run(options, figure, partner, tell, save, ears and ears.look)

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr.app import Figure
@@ -84,6 +85,11 @@ class OnFloor:
     def order(self) -> NDArray[np.int32] | None:
         """The floor, then the figure in its own order; None if it does not say."""
         return self._order
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The figure's."""
+        return self._figure.mesh
 
     def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats | SplatBuffers:
         """The splats of this frame; valid until the next call."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal
 
@@ -12,20 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taoxr_runtime.render import SplatRenderer, View
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr import poses
 from taoxr_runtime.xr.binding import Binding
 from taoxr_runtime.xr.captions import CaptionPanel, Words
 from taoxr_runtime.xr.controls import Hands, Wishes
+from taoxr_runtime.xr.depth import DepthImages
 from taoxr_runtime.xr.environment import Surroundings
 from taoxr_runtime.xr.inputs import Inputs
 from taoxr_runtime.xr.placing import Placing
 from taoxr_runtime.xr.poses import Eye, Pose
 from taoxr_runtime.xr.refresh import DisplayRate
-from taoxr_runtime.xr.runtime import Runtime, Size
+from taoxr_runtime.xr.runtime import DEPTH, Runtime, Size
 from taoxr_runtime.xr.session import Frame, Session
-from taoxr_runtime.xr.swapchain import EyeImages, FormatName, read_srgb
+from taoxr_runtime.xr.swapchain import (
+    EyeImages,
+    FormatName,
+    choose_depth_format,
+    choose_format,
+    read_srgb,
+)
 
 BACKGROUND_SRGB = (0.77, 0.80, 0.84)
 """Behind the avatar, where the headset shows nothing else."""
@@ -41,6 +49,7 @@ class Pictures:
         scale: Width and height as parts of what the runtime recommends.
         size: Width and height in pixels in place of that.
         smallest: Part of width and height that may be drawn in their place, to keep up with the headset.
+        depth: Tell the runtime how far the avatar is, where it takes that.
     """
 
     format: FormatName = "auto"
@@ -48,6 +57,7 @@ class Pictures:
     scale: float = 1.0
     size: tuple[int, int] | None = None
     smallest: float = 1.0
+    depth: bool = True
 
     def sizes(self, recommended: Sequence[Size]) -> list[Size]:
         """Of each eye's picture."""
@@ -70,6 +80,7 @@ class Shot:
         splats: As drawn.
         order: As drawn, if given.
         pictures: For each eye uint8 [H, W, 3], sRGB.
+        distances_m: For each eye how far the runtime was told that the avatar is; see ``DepthImages``.
     """
 
     eyes: list[Eye]
@@ -78,6 +89,7 @@ class Shot:
     splats: Splats
     order: NDArray[np.int32] | None
     pictures: list[NDArray[np.uint8]]
+    distances_m: list[NDArray[np.float32]] = field(default_factory=list[NDArray[np.float32]])
 
 
 class Link:
@@ -119,9 +131,16 @@ class Link:
             made.callback(self._inputs.close)
             self.display = DisplayRate(self.runtime, self.session)
             self.sizes = pictures.sizes(self.runtime.sizes)
-            self._images = EyeImages(self.session, pictures.format, self.sizes, pictures.layers)
+            formats = self.session.formats()
+            self.format = choose_format(pictures.format, formats)
+            self._images = EyeImages(self.session, self.format, self.sizes, pictures.layers)
             made.callback(self._images.close)
-            self.format = self._images.format
+            wanted = pictures.depth and DEPTH in self.runtime.extensions
+            depth_format = choose_depth_format(formats) if wanted else None
+            self._depths: DepthImages | None = None
+            if depth_format is not None:
+                self._depths = DepthImages(self.session, depth_format, self.sizes, pictures.layers)
+                made.callback(self._depths.close)
             self._captions = CaptionPanel(self.session, self.format, eye_height)
             made.callback(self._captions.close)
             self._made = made.pop_all()
@@ -197,6 +216,7 @@ class Link:
         order: NDArray[np.int32] | None,
         words: Words,
         capture: bool,
+        mesh: Mesh | None = None,
     ) -> Shot | None:
         """Draw a frame for the eyes last found.
 
@@ -207,6 +227,7 @@ class Link:
             order: Which splats to draw, farthest first; None lets the renderer sort.
             words: The captions.
             capture: Also read the pictures back, which waits for the GPU.
+            mesh: The avatar's surface, from which the runtime is told how far it is.
 
         Returns:
             What was drawn, with ``capture``.
@@ -214,14 +235,18 @@ class Link:
         model = self._placing.model
         assert model is not None, "look() has found eyes"
         background = BACKGROUND_SRGB if self.runtime.opaque else None
-        shot = None
+        shot, depths = None, []
+        if mesh is not None and self._depths is not None:
+            depths = self._depths.draw(mesh, self.views, self._drawn, capture)
         with self._images.targets(self._drawn) as targets:
             renderer.draw(splats, self.views, targets, background, order)
             if capture:
                 pictures = [read_srgb(target, self.format) for target in targets]
                 drawn = splats.read() if isinstance(splats, SplatBuffers) else splats
-                shot = Shot(self._eyes, model, self.views, drawn, order, pictures)
-        frame.layers.append(self.session.projection_layer(self._eyes, self._images.parts(self._drawn)))
+                distances = self._depths.distances_m if self._depths is not None and depths else []
+                shot = Shot(self._eyes, model, self.views, drawn, order, pictures, distances)
+        parts = self._images.parts(self._drawn)
+        frame.layers.append(self.session.projection_layer(self._eyes, parts, depths))
         self._captions.show(words, renderer)
         if (panel := self._captions.layer(model, poses.head(self._eyes))) is not None:
             frame.layers.append(panel)

@@ -49,6 +49,12 @@ Binding: TypeAlias = Annotated[BindingChoice, typer.Option(help="How OpenXR gets
 Scale: TypeAlias = Annotated[
     float, typer.Option(min=0.1, max=2.0, help="Width and height as part of what the headset recommends.")
 ]
+Depth: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--depth/--no-depth", help="Tell the headset's software how far the avatar is, where it takes that."
+    ),
+]
 Raster: TypeAlias = Annotated[
     Rasterizer, typer.Option(help="What draws; auto: what was the faster on this GPU.")
 ]

@@ -22,8 +22,9 @@ _LOCAL_FLOOR: Final = "XR_EXT_local_floor"
 _CLOCK: Final = "XR_KHR_convert_timespec_time"
 REFRESH_RATE: Final = "XR_FB_display_refresh_rate"
 HAND_INTERACTION: Final = "XR_EXT_hand_interaction"
+DEPTH: Final = "XR_KHR_composition_layer_depth"
 _USER_PRESENCE: Final = "XR_EXT_user_presence"
-_USEFUL: Final = frozenset({_LOCAL_FLOOR, _CLOCK, REFRESH_RATE, HAND_INTERACTION, _USER_PRESENCE})
+_USEFUL: Final = frozenset({_LOCAL_FLOOR, _CLOCK, REFRESH_RATE, HAND_INTERACTION, _USER_PRESENCE, DEPTH})
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,12 +186,13 @@ class Session:
             return []
         return [Eye(pose(view.pose), _angles(view.fov)) for view in views]
 
-    def projection_layer(self, eyes: Sequence[Eye], images: Sequence[Any]) -> Any:
+    def projection_layer(self, eyes: Sequence[Eye], images: Sequence[Any], depths: Sequence[Any] = ()) -> Any:
         """The layer of the eyes' pictures.
 
         Args:
             eyes: As drawn.
             images: ``XrSwapchainSubImage`` of each.
+            depths: ``XrCompositionLayerDepthInfoKHR`` of each, which must live until ``end``; or none.
         """
         xr = api.xr()
         views = [
@@ -200,6 +201,8 @@ class Session:
             )
             for eye, image in zip(eyes, images, strict=True)
         ]
+        for view, depth in zip(views, depths, strict=bool(depths)):
+            view.next = ctypes.cast(ctypes.pointer(depth), ctypes.c_void_p)
         # Premultiplied; alpha counts where something is behind, be it only another app.
         flags = xr.CompositionLayerFlags.BLEND_TEXTURE_SOURCE_ALPHA_BIT
         return xr.CompositionLayerProjection(

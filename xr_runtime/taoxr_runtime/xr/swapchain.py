@@ -21,6 +21,13 @@ FormatName = Literal["auto", "srgb8", "rgba8", "rgba16f"]
 
 _FORMATS: Final = {"srgb8": "GL_SRGB8_ALPHA8", "rgba16f": "GL_RGBA16F", "rgba8": "GL_RGBA8"}
 """Best first: RGBA8 has too few steps for dark light."""
+_DEPTH_FORMATS: Final = {
+    "depth32f": "GL_DEPTH_COMPONENT32F",
+    "depth24": "GL_DEPTH_COMPONENT24",
+    "depth32f_stencil8": "GL_DEPTH32F_STENCIL8",
+    "depth24_stencil8": "GL_DEPTH24_STENCIL8",
+}
+"""Best first; those of 16 bits have steps of a few centimetres where the avatar stands."""
 
 
 def choose_format(name: FormatName, offered: Sequence[int]) -> str:
@@ -47,12 +54,18 @@ def choose_format(name: FormatName, offered: Sequence[int]) -> str:
     return name
 
 
+def choose_depth_format(offered: Sequence[int]) -> str | None:
+    """A format for depth that the runtime offers, by OpenGL's numbers; None if there is none."""
+    g = gl.gl()
+    return next((key for key, name in _DEPTH_FORMATS.items() if int(getattr(g, name)) in offered), None)
+
+
 class Swapchain:
     """One chain of images.
 
     Args:
         session: Its owner.
-        format: "srgb8", "rgba16f" or "rgba8".
+        format: As ``choose_format`` or ``choose_depth_format`` gives it.
         size: Pixels.
         layers: Of each image.
     """
@@ -62,9 +75,11 @@ class Swapchain:
         self.size, self.layers = size, layers
         self._brightness_floor = session.environment.brightness_floor
         flags = xr.SwapchainUsageFlags
+        depth = format in _DEPTH_FORMATS
+        use = flags.DEPTH_STENCIL_ATTACHMENT_BIT if depth else flags.COLOR_ATTACHMENT_BIT
         info = xr.SwapchainCreateInfo(
-            usage_flags=flags.COLOR_ATTACHMENT_BIT | flags.SAMPLED_BIT,
-            format=int(getattr(gl.gl(), _FORMATS[format])),
+            usage_flags=use | flags.SAMPLED_BIT,
+            format=int(getattr(gl.gl(), (_DEPTH_FORMATS if depth else _FORMATS)[format])),
             sample_count=1,
             width=size.width,
             height=size.height,
@@ -116,27 +131,22 @@ class EyeImages:
 
     Args:
         session: Their owner.
-        format: See ``choose_format``.
+        format: As ``choose_format`` or ``choose_depth_format`` gives it.
         sizes: Of the picture for each eye.
         layers: 2 for one swapchain with layers, 1 for two swapchains.
 
-    Attributes:
-        format: As chosen.
-
     Raises:
         InvalidInputError: Layers are wanted for eyes of different sizes.
-        UnavailableError: The runtime lacks the format.
     """
 
-    def __init__(self, session: Session, format: FormatName, sizes: Sequence[Size], layers: int) -> None:
-        self.format = choose_format(format, session.formats())
+    def __init__(self, session: Session, format: str, sizes: Sequence[Size], layers: int) -> None:
         if layers != 1 and len(set(sizes)) != 1:
             raise InvalidInputError("layers", layers, f"1, for the headset's eyes differ in size: {sizes}")
         self._layered = layers != 1
         self._chains: list[Swapchain] = []
         try:
             for size in sizes[: 1 if self._layered else None]:
-                self._chains.append(Swapchain(session, self.format, size, len(sizes) if self._layered else 1))
+                self._chains.append(Swapchain(session, format, size, len(sizes) if self._layered else 1))
         except BaseException:
             self.close()
             raise

@@ -22,6 +22,7 @@ from taoxr_runtime.nnr.gl.kernels import (
     PerEye,
     Value,
     as_array,
+    as_buffer,
 )
 from taoxr_runtime.nnr.gl.learned import GlDeformer, GlField, GlShColor
 from taoxr_runtime.nnr.gl.slow import Slow, Span
@@ -42,6 +43,7 @@ from taoxr_runtime.nnr.nodes.sort import Sort
 from taoxr_runtime.nnr.nodes.splats import Constants
 from taoxr_runtime.nnr.rates import Beat
 from taoxr_runtime.render import gl, objects
+from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.sorting import LastSort
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
@@ -142,6 +144,14 @@ class GlScene:
     def lights_each_eye(self) -> bool:
         """Whether `look_from` does anything: not where a network of the file's own makes the colours."""
         return any(isinstance(kernel, PerEye) for _, kernel in self._steps)
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The surface that splats ride on, as the last update left it; None if they ride on none."""
+        if self.graph.surface is None:
+            return None
+        name, triangles = self.graph.surface
+        return Mesh(as_buffer(self._held(name)), triangles)
 
     def set(self, name: str, array: NDArray[Any]) -> None:
         """Sets an input for the next update; equal values change nothing.

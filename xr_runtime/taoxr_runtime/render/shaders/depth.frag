@@ -1,0 +1,4 @@
+#version 450
+// Nothing but the depth is kept.
+
+void main() {}
