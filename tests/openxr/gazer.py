@@ -65,6 +65,9 @@ class Gazing:
 
     order = mesh = None
 
+    def context_lost(self) -> None:
+        raise AssertionError("no context is lost here")
+
     def __init__(self, scene: Scene, actor: Actor) -> None:
         self._scene, self._actor = scene, actor
         self._eyes = [Eyeball(scene, "eye.L"), Eyeball(scene, "eye.R")]

@@ -74,6 +74,9 @@ class Late:
 
     order = mesh = None
 
+    def context_lost(self) -> None:
+        raise AssertionError("no context is lost here")
+
     def __init__(self, figure: Puppet, wait: Callable[[int], None], us: int) -> None:
         self._figure, self._wait, self._us = figure, wait, us
 

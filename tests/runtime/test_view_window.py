@@ -1,5 +1,6 @@
 """A real window under an X server without screen. No bridge: what the window shows without one."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -18,14 +19,14 @@ from taoxr_runtime.audio import NullSink, NullSource
 from taoxr_runtime.demo.stage import load_avatar
 from taoxr_runtime.live import Companion
 from taoxr_runtime.nnr import Scene
-from taoxr_runtime.render import SplatRenderer
+from taoxr_runtime.render import SplatRenderer, gl
 from taoxr_runtime.render.stereo import Stereo
 from taoxr_runtime.splat_files import Cloud
 from taoxr_runtime.splat_files.scene import write
 from taoxr_runtime.view.app import Figures, Plan, Viewer
 from taoxr_runtime.view.devices import Devices
 from taoxr_runtime.view.events import Dragged, Event, Key, Pressed, Released, Typed, Wheeled
-from taoxr_runtime.view.window import Window
+from taoxr_runtime.view.window import Window, window_library
 
 pytestmark = pytest.mark.gl
 
@@ -128,6 +129,39 @@ def test_keys_change_loudspeaker_and_microphone_and_it_is_told(show: Show, tmp_p
     foot = np.s_[320:395, 20:300]
     alarm = (picture(path)[foot] - before[foot]).max(axis=(0, 1))
     assert alarm[0] > 100  # a notice in its own colour
+
+
+def test_after_a_reset_of_the_gpu_there_is_another_window(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pretended: no context is current, as if calls did nothing, and glGetError says that it is lost."""
+    g, egl = gl.gl(), gl.load("OpenGL.EGL")
+    real, draw, frames = g.glGetError, SplatRenderer.draw, itertools.count()
+
+    def losing(*args: Any, **options: Any) -> None:
+        if next(frames) == 2:
+            window_library().make_context_current(None)
+        draw(*args, **options)
+
+    monkeypatch.setattr(g, "glGetError", lambda: real() if egl.eglGetCurrentContext() else 0x0507)
+    monkeypatch.setattr(SplatRenderer, "draw", losing)
+    path = tmp_path / "again.png"
+    figures, companion = show(Plan(size=SIZE, frames=5, screenshot=path, ask="Hello?"))
+    assert figures.frames == 5
+    assert companion.calls == ["Hello?"], "asked once"
+    image = picture(path)
+    assert image[130, 160, 0] > image[130, 160, 2] + 30  # skin
+    alarm = (image[320:395, 20:300, 0] - image[320:395, 20:300, 2]).max()
+    assert alarm > 100  # the notice
+
+
+def test_a_gpu_that_is_reset_at_once_again_is_given_up(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(what: str) -> None:
+        raise gl.ContextLostError
+
+    monkeypatch.setattr(gl, "check", lost)
+    with pytest.raises(gl.ContextLostError):
+        show(Plan(size=SIZE, frames=5))
 
 
 def test_side_by_side_each_eye_has_its_half(show: Show, tmp_path: Path) -> None:

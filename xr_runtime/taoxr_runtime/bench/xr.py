@@ -72,6 +72,9 @@ class Puppet:
         means[self._chin, 1] -= _JAW_M * jaw
         return replace(self._rest, means=means)
 
+    def context_lost(self) -> None:
+        """Nothing of it lies on the GPU."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
@@ -154,6 +157,10 @@ class Recorder(Timing):
     def mesh(self) -> Mesh | None:
         """See ``xr.app.Figure``."""
         return self._figure.mesh
+
+    def context_lost(self) -> None:
+        """See ``xr.app.Figure``."""
+        self._figure.context_lost()
 
     def passed(self) -> None:
         """See ``Timing``; the first part is the wait for the runtime."""

@@ -163,6 +163,10 @@ class Actor:
 
         return self._background.update(prepare, share, wait=wait)
 
+    def context_lost(self) -> None:
+        """What lay on the GPU is gone: it is made anew by the next `update`, in the context current then."""
+        self._on_gpu = None
+
     def _update_on_gpu(self, camera: NDArray[np.float64], ahead_us: int) -> SplatBuffers:
         # It is not released: it lives as long as the context, which may be gone when this object ends.
         scene = self._on_gpu = self._on_gpu or GlScene(

@@ -5,6 +5,7 @@ Real GPUs first (EGL_EXT_device_enumeration), then Mesa's software driver (EGL_M
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 from collections.abc import Iterator
@@ -25,14 +26,17 @@ _users: dict[int, int] = {}
 class Context:
     """An OpenGL context, current in the thread that made it; other threads need their own.
 
+    Args:
+        told_of_resets: Ask the driver to tell when the GPU is reset (``gl.ContextLostError``), if it can.
+
     Raises:
         UnavailableError: No driver here gives OpenGL 4.5; says what was tried and what to install.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, told_of_resets: bool = True) -> None:
         self._egl = gl.load("OpenGL.EGL")
         self._thread = threading.get_ident()
-        self._display, self._context = _open(self._egl)
+        self._display, self._context = _open(self._egl, told_of_resets)
         self.make_current()
 
     @property
@@ -94,7 +98,7 @@ class Context:
         _close_display(egl, self._display)
 
 
-def _open(egl: Any) -> tuple[Any, Any]:
+def _open(egl: Any, told_of_resets: bool) -> tuple[Any, Any]:
     """Display and context of the first driver that serves."""
     tried: list[str] = []
     for name, platform, native in _candidates(egl):
@@ -108,7 +112,7 @@ def _open(egl: Any) -> tuple[Any, Any]:
             tried.append(f"{name}: {error}")
             continue
         try:
-            return display, _create_context(egl, display)
+            return display, _create_context(egl, display, told_of_resets)
         except (egl.EGLError, _RefusedError) as error:
             tried.append(f"{name}: {error}")
         _close_display(egl, display)
@@ -136,7 +140,7 @@ class _RefusedError(Exception):
     """This driver cannot do it; the next one may."""
 
 
-def _create_context(egl: Any, display: Any) -> Any:
+def _create_context(egl: Any, display: Any, told_of_resets: bool) -> Any:
     extensions: bytes | None = egl.eglQueryString(display, egl.EGL_EXTENSIONS)
     needed = (b"EGL_KHR_no_config_context", b"EGL_KHR_surfaceless_context")
     if not all(name in (extensions or b"").split() for name in needed):
@@ -148,6 +152,15 @@ def _create_context(egl: Any, display: Any) -> Any:
         egl.EGL_CONTEXT_MINOR_VERSION: gl.VERSION[1],
         egl.EGL_CONTEXT_OPENGL_PROFILE_MASK: egl.EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
     }
+    if told_of_resets:
+        told = {egl.EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY: egl.EGL_LOSE_CONTEXT_ON_RESET}
+        # A driver that cannot tell may refuse.
+        with contextlib.suppress(egl.EGLError, _RefusedError):
+            return _create(egl, display, wanted | told)
+    return _create(egl, display, wanted)
+
+
+def _create(egl: Any, display: Any, wanted: dict[Any, Any]) -> Any:
     flat = [int(number) for pair in wanted.items() for number in pair]
     attributes = (ctypes.c_int * (len(flat) + 1))(*flat, int(egl.EGL_NONE))
     context = egl.eglCreateContext(display, None, egl.EGL_NO_CONTEXT, attributes)

@@ -28,6 +28,8 @@ PACKAGES = "libegl1 libopengl0 libgl1-mesa-dri"
 VERSION = (4, 5)
 """Of OpenGL, the least that will do."""
 
+_CONTEXT_LOST = 0x0507
+
 MOST_GROUPS = 65_535
 """Workgroups of a dispatch in one row that every driver takes."""
 
@@ -50,6 +52,13 @@ _SWITCHES = (
 
 class GlError(TaoxrError):
     """OpenGL refused a call or a shader: a fault of ours or of the driver's."""
+
+
+class ContextLostError(GlError):
+    """The GPU was reset, and everything on it is gone: make a new context, and everything in it anew."""
+
+    def __init__(self) -> None:
+        super().__init__("the GPU was reset, by a fault or an update of its driver")
 
 
 def load(module: str) -> Any:
@@ -145,11 +154,14 @@ def check(what: str) -> None:
         what: What was being done, for the message.
 
     Raises:
+        ContextLostError: The GPU was reset.
         GlError: There was one.
     """
     g = gl()
     code = int(g.glGetError())
     if code:
+        if code == _CONTEXT_LOST or _was_reset():
+            raise ContextLostError
         names = (
             "INVALID_ENUM",
             "INVALID_VALUE",
@@ -159,6 +171,24 @@ def check(what: str) -> None:
         )
         known = {int(getattr(g, f"GL_{name}")): name for name in names}
         raise GlError(f"{what}: OpenGL reports {known.get(code, hex(code))}; TAOXR_GL_DEBUG=1 shows the call")
+
+
+def _was_reset() -> bool:
+    """Whether the current context's GPU was; False forever where a context was made without being told."""
+    return bool(direct("glGetGraphicsResetStatus", ctypes.c_uint32)())
+
+
+@contextlib.contextmanager
+def naming_loss() -> Generator[None]:
+    """Turn failures within the block that are due to a reset of the GPU into ``ContextLostError``."""
+    try:
+        yield
+    except ContextLostError:
+        raise
+    except TaoxrError as error:  # also others, to which the driver no longer answers
+        if _was_reset() or int(gl().glGetError()) == _CONTEXT_LOST:
+            raise ContextLostError from error
+        raise
 
 
 def forget_errors() -> None:

@@ -138,10 +138,13 @@ class Viewer:
         self._pace = Pace(plan.fps)
         self._debug = plan.debug
         self._quit = False
-        self._play = plan.play
+        self._play, self._ask = plan.play, plan.ask
         self._waited = False
         self._figures: tuple[str, ...] = ()
         self._figures_at = 0.0
+        self._drawn = 0
+        self._began = 0.0
+        self._told = "", 0
 
     def run(self) -> Figures:
         """Draws until the user or the plan ends it.
@@ -150,11 +153,22 @@ class Viewer:
             UnavailableError: There is no display, or no driver for it.
             InvalidInputError: The screenshot cannot be written.
         """
-        plan = self._plan
+        with stop_signals() as stop:
+            while True:
+                before = self._drawn
+                try:
+                    with gl.naming_loss():
+                        return self._run(stop)
+                except gl.ContextLostError as error:
+                    if self._drawn == before:  # not even a picture: something else is wrong
+                        raise
+                    self._told = f"{error}: the window was made anew", clock_us()
+
+    def _run(self, stop: threading.Event) -> Figures:
+        """As long as the window's OpenGL context is good."""
+        plan, companion = self._plan, self._companion
         with ExitStack() as stack:
-            stop = stack.enter_context(stop_signals())
             window = stack.enter_context(Window(*plan.size, "taoxr", fullscreen=plan.fullscreen))
-            companion = self._companion
             still = isinstance(companion, Nobody)
             screen = Screen(None if still else feet_of(self._scene), plan.stereo, plan.raster)
             stack.callback(screen.close)
@@ -169,25 +183,26 @@ class Viewer:
             )
             self._pace = Pace(plan.fps, software=software)
             collector = stack.enter_context(QuietCollector())
-            if plan.ask:
-                self._companion.ask(plan.ask)
-            began = time.perf_counter()
+            if self._ask:
+                companion.ask(self._ask)
+                self._ask = ""
+            self._began = self._began or time.perf_counter()
             while not (self._quit or window.closed or stop.is_set()):
                 self._pace.begin()
                 for event in window.poll():
                     self._handle(event, window)
-                last = self._is_last(time.perf_counter() - began)
+                last = self._is_last(time.perf_counter() - self._began)
                 if 0 in window.size and not last:
                     time.sleep(_MINIMISED_S)
                     continue
                 self._frame(window, screen, overlay, actor, last=last)
                 if last:
                     break
-                quiet = self._companion.state is CompanionState.IDLE and not self._line.text
+                quiet = companion.state is CompanionState.IDLE and not self._line.text
                 collector.rest(quiet)
             pace = self._pace
             return Figures(
-                pace.frames, pace.fps, pace.frame_ms, actor.update_ms, pace.detail, screen.description,
+                self._drawn, pace.fps, pace.frame_ms, actor.update_ms, pace.detail, screen.description,
                 stop.is_set(),
             )  # fmt: skip
 
@@ -211,10 +226,11 @@ class Viewer:
             screen.save(self._plan.screenshot, size)
         window.swap()
         self._pace.end()
+        self._drawn += 1
 
     def _is_last(self, elapsed_s: float) -> bool:
         plan = self._plan
-        if plan.frames is not None and self._pace.frames + 1 >= plan.frames:
+        if plan.frames is not None and self._drawn + 1 >= plan.frames:
             return True
         if plan.once:
             state = self._companion.state
@@ -270,8 +286,8 @@ class Viewer:
             state is CompanionState.DISCONNECTED or notice.at_us > time.monotonic_ns() // 1000 - _NOTICE_US
         )
         told = notice.text if notice is not None and fresh else ""
-        if self._devices is not None:
-            changed, at_us = self._devices.said
+        news = [self._told] if self._devices is None else [self._told, self._devices.said]
+        for changed, at_us in news:
             if at_us > max(clock_us() - _NOTICE_US, notice.at_us if notice is not None and fresh else 0):
                 told = changed
         now = time.perf_counter()

@@ -67,6 +67,8 @@ class Window:
             (glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE),
             (glfw.OPENGL_FORWARD_COMPAT, glfw.TRUE),
             (glfw.DEPTH_BITS, 0),
+            # So that a reset of the GPU is told; left out by GLFW where the driver cannot.
+            (glfw.CONTEXT_ROBUSTNESS, glfw.LOSE_CONTEXT_ON_RESET),
         ):
             glfw.window_hint(hint, value)
         if sys.platform == "linux":

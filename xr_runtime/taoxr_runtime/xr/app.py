@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.render import SplatRenderer
+from taoxr.errors import UnavailableError
+from taoxr_runtime.render import SplatRenderer, gl
 from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.renderer import Rasterizer
 from taoxr_runtime.render.splat_buffers import SplatBuffers
@@ -30,6 +31,8 @@ from taoxr_runtime.xr.timing import Timing, collect_young, collector_off
 from taoxr_runtime.xr.watchdog import Watchdog
 
 _RETRY_S: Final = 0.5
+_MOST_LOSSES: Final = 3
+"""Of the OpenGL context without a picture in between: then something else is wrong."""
 _IDLE_S: Final = 0.02
 _LEAVE_S: Final = 3.0
 # States in which the user sees us.
@@ -58,6 +61,10 @@ class Figure(Protocol):
         """
         ...
 
+    def context_lost(self) -> None:
+        """What it has on the GPU is gone; the next ``update`` comes in another OpenGL context."""
+        ...
+
 
 class Partner(Protocol):
     """Whom we talk to; see ``Conversation``."""
@@ -83,6 +90,9 @@ class Still:
     def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
         """Always the same."""
         return self.splats
+
+    def context_lost(self) -> None:
+        """Nothing of it lies on the GPU."""
 
 
 class Silence:
@@ -129,7 +139,8 @@ def run(
 ) -> Timing:
     """Show a figure in the headset until the user or the runtime ends it; in the main thread.
 
-    When the runtime dies, waits for it and goes on; figure and partner notice nothing.
+    When the runtime dies, waits for it and goes on; figure and partner notice nothing. When the GPU is reset,
+    makes a new OpenGL context and goes on; the figure is told.
 
     Args:
         options: How.
@@ -149,26 +160,62 @@ def run(
         UnavailableError: Binding, driver or format do not do; says what to do.
     """
     timing = timing or Timing()
-    with Watchdog(tell) as watchdog:
-        binding = open_binding(options.binding, extensions())
-        try:
-            with SplatRenderer(options.raster) as renderer, collector_off(), ExitStack() as cleanup:
-                tell(f"drawing {renderer.rasterizer} with {renderer.description}")
-                loop = _Loop(options, figure, partner, renderer, watchdog, timing, tell, on_last, on_head)
-                cleanup.callback(loop.close)
-                link: Link | None = _connect(binding, options, tell)
-                while link is not None:
-                    try:
-                        with link:
-                            loop.run(link)
-                        break
-                    except (LostError, NoRuntimeError) as error:
-                        tell(f"{error}: waiting for it to come back (Ctrl-C ends)")
-                        timing.interrupted()
-                    link = _reconnect(binding, options, watchdog, loop, tell)
-        finally:
-            binding.close()
+    with Watchdog(tell) as watchdog, collector_off():
+        loop = _Loop(options, figure, partner, watchdog, timing, tell, on_last, on_head)
+        binding: Binding | None = open_binding(options.binding, extensions())
+        again, losses, drawn = False, 0, 0
+        while binding is not None:
+            try:
+                with gl.naming_loss():
+                    _show(binding, options, watchdog, loop, tell, again)
+                break
+            except gl.ContextLostError as error:
+                losses, drawn = (1 if loop.drawn > drawn else losses + 1), loop.drawn
+                if losses > _MOST_LOSSES:
+                    raise
+                tell(f"{error}: what was on it is made anew")
+                figure.context_lost()
+                timing.interrupted()
+            finally:
+                binding.close()
+            binding, again = _reopen(options, watchdog, loop), True
     return timing
+
+
+def _show(
+    binding: Binding,
+    options: Options,
+    watchdog: Watchdog,
+    loop: _Loop,
+    tell: Callable[[str], None],
+    again: bool,
+) -> None:
+    """Draw with one OpenGL context, over all its connections to the runtime; see ``run``."""
+    with SplatRenderer(options.raster) as renderer, loop.drawing_with(renderer):
+        tell(f"drawing {renderer.rasterizer} with {renderer.description}")
+        link = (
+            _reconnect(binding, options, watchdog, loop, tell) if again else _connect(binding, options, tell)
+        )
+        while link is not None:
+            try:
+                with link, gl.naming_loss():
+                    loop.run(link)
+                return
+            except (LostError, NoRuntimeError) as error:
+                tell(f"{error}: waiting for it to come back (Ctrl-C ends)")
+                loop.timing.interrupted()
+            link = _reconnect(binding, options, watchdog, loop, tell)
+
+
+def _reopen(options: Options, watchdog: Watchdog, loop: _Loop) -> Binding | None:
+    """Wait for the driver, and a runtime that says what it needs; None when the user ends it."""
+    while not watchdog.stop:
+        try:
+            return open_binding(options.binding, extensions())
+        except UnavailableError:
+            loop.idle()
+            time.sleep(_RETRY_S)
+    return None
 
 
 def _connect(binding: Binding, options: Options, tell: Callable[[str], None]) -> Link:
@@ -195,14 +242,18 @@ def _reconnect(
 
 
 class _Loop:
-    """The frames of one run, over all its connections."""
+    """The frames of one run, over all its contexts and connections.
+
+    Attributes:
+        timing: How long frames took.
+        drawn: How many were.
+    """
 
     def __init__(
         self,
         options: Options,
         figure: Figure,
         partner: Partner,
-        renderer: SplatRenderer,
         watchdog: Watchdog,
         timing: Timing,
         tell: Callable[[str], None],
@@ -210,13 +261,23 @@ class _Loop:
         on_head: Callable[[Matrix], None] | None = None,
     ) -> None:
         self._options, self._figure, self._partner = options, figure, partner
-        self._renderer, self._watchdog, self._timing = renderer, watchdog, timing
+        self._watchdog, self.timing = watchdog, timing
         self._tell, self._on_last, self._on_head = tell, on_last, on_head
         self._controls = Controls()
-        self._gpu = GpuTime()
+        self._renderer: SplatRenderer | None = None
+        self._gpu: GpuTime | None = None
         self._listening = False
-        self._drawn = 0
+        self.drawn = 0
         self._leaving: float | None = None
+
+    @contextmanager
+    def drawing_with(self, renderer: SplatRenderer) -> Generator[None]:
+        """Within the block frames are drawn with this renderer, and timed in its context."""
+        self._renderer, self._gpu = renderer, GpuTime()
+        try:
+            yield
+        finally:
+            self._gpu.release()
 
     def run(self, link: Link) -> None:
         """Draw until the session is over.
@@ -234,7 +295,7 @@ class _Loop:
                 if self._watchdog.stop:
                     return
                 self.idle()
-                self._timing.interrupted()
+                self.timing.interrupted()
                 time.sleep(_IDLE_S)
                 continue
             self._frame(link, pace)
@@ -246,15 +307,13 @@ class _Loop:
         """While there are no frames: the conversation goes on without the user's hands."""
         self._partner.tick(self._controls.update(None, time.monotonic(), away=True))
 
-    def close(self) -> None:
-        """Give back what lies on the GPU."""
-        self._gpu.release()
-
     def _last(self) -> bool:
-        return self._watchdog.stop or 0 < self._options.frames <= self._drawn
+        return self._watchdog.stop or 0 < self._options.frames <= self.drawn
 
     def _frame(self, link: Link, pace: Pace) -> None:
-        timing = self._timing
+        timing, gpu = self.timing, self._gpu
+        assert self._renderer is not None
+        assert gpu is not None
         timing.begin()
         frame = link.session.begin()
         timing.passed()
@@ -270,24 +329,24 @@ class _Loop:
             return
         if self._on_head is not None:
             self._on_head(link.head)
-        self._gpu.begin()
+        gpu.begin()
         splats = self._figure.update(camera, frame.ahead_us)
         timing.passed()
-        self._drawn += 1
+        self.drawn += 1
         capture = self._on_last is not None and self._leaving is None and self._last()
         figure = self._figure
         shot = link.draw(frame, self._renderer, splats, figure.order, words, capture, figure.mesh)
-        self._gpu.end()
+        gpu.end()
         timing.passed()
         link.session.end(frame)
         timing.passed()
         timing.end(frame.display_time, frame.period, pace.scale)
-        pace.frame(max(timing.work_ms, self._gpu.ms), frame.period / 1e6)
-        if self._drawn == 1:
+        pace.frame(max(timing.work_ms, gpu.ms), frame.period / 1e6)
+        if self.drawn == 1:
             self._tell("first frame shown")
         if shot is not None and self._on_last is not None:
             self._on_last(shot)
-        collect_young(self._drawn)
+        collect_young(self.drawn)
 
     def _pulse(self, link: Link, wishes: Wishes) -> None:
         """Let the hands feel that they hold the avatar, and that it listens to the key."""

@@ -64,7 +64,8 @@ class EglBinding:
     extensions: tuple[str, ...] = (EGL_EXTENSION,)
 
     def __init__(self) -> None:
-        self._context = egl.Context()
+        # Monado shares objects with the context, and EGL refuses that when only one of two is told of resets.
+        self._context = egl.Context(told_of_resets=False)
         self._library = ctypes.CDLL("libEGL.so.1")
 
     def structure(self) -> Any:

@@ -105,6 +105,10 @@ class OnFloor:
             self._order = None if order is None else np.concatenate([below, order + np.int32(len(below))])
         return self._together
 
+    def context_lost(self) -> None:
+        """See ``Figure``."""
+        self._figure.context_lost()
+
     def _join(self, above: Splats) -> Splats:
         below, together = self._ground, self._together
         if together is None or len(together) != len(below) + len(above):

@@ -194,5 +194,5 @@ def destroy(name: str, handle: Any) -> None:
         name: pyopenxr's function.
         handle: The object.
     """
-    with contextlib.suppress(api.LostError):  # the object is gone as well then
+    with contextlib.suppress(api.LostError, api.NoRuntimeError):  # the object is gone as well then
         api.call(name, handle)
