@@ -40,6 +40,8 @@ class Kind:
     title: str
     needed: Mapping[str, str]
     optional: Mapping[str, str]
+    runs: bool = True
+    """Whether an engine runs it."""
 
 
 KINDS: Final = (
@@ -68,6 +70,14 @@ KINDS: Final = (
         "UniTalker, audio to FLAME coefficients",
         {"audio2verts.mnn": "audio2verts.mnn"},
         {"arkit52.npy": "arkit52.npy"},
+    ),
+    Kind(
+        "smplx-recording",
+        "motion",
+        "Recorded motion of MNN-TaoAvatar",
+        {"body_params.bin": "body_params.bin", "idle_speech_slices.json": "idle_speech_slices.json"},
+        {},
+        runs=False,
     ),
     Kind(
         "mnn-llm",
@@ -173,6 +183,10 @@ def _try(kind: Kind, made: Path) -> tuple[str, ...]:
         from taoxr_models.llm.trial import try_folder
 
         try_folder(made)
+    elif kind.recipe == "smplx-recording":
+        from taoxr_models.motion.recording import Recording
+
+        Recording.of_folder(made)
     else:
         from taoxr_models.a2bs.unitalker import Face, UniTalker
 
@@ -211,7 +225,7 @@ def _entry(kind: Kind, model_id: str, description: Description, made: Path) -> E
                 "id": model_id,
                 "title": kind.title,
                 "role": kind.role,
-                "engine": description.engine,
+                "engine": description.engine if kind.runs else "none",
                 "licence": description.licence,
                 "languages": description.languages,
                 "recipe": kind.recipe,

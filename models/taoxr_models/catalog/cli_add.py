@@ -28,7 +28,7 @@ def add(
     """Adds a model that lies on the disk already, and checks it.
 
     Known kinds: sherpa-mnn's streaming zipformer transducers (speech recognition), MNN-LLM (language model),
-    Piper voices (speech), UniTalker-MNN (lips).
+    Piper voices (speech), UniTalker-MNN (lips), the body's recording of MNN-TaoAvatar (motion).
     The files are copied; the entry goes into catalog.toml in taoxr's home.
     """
     from taoxr_models.catalog.add import Description

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from taoxr import paths
 from taoxr.errors import InvalidInputError, ModelError
 
-Role = Literal["vad", "asr", "llm", "tts", "a2bs"]
+Role = Literal["vad", "asr", "llm", "tts", "a2bs", "motion"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # A path below a folder: each part starts with a letter or digit, so none climbs out.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w.+-]*$")]
@@ -113,7 +113,7 @@ class Entry(_Frozen):
         id: Name in commands and of its folder.
         title: What it is, for people.
         role: What it does in a conversation.
-        engine: What runs it.
+        engine: What runs it; "none" for what is played and not run.
         licence: SPDX expression of the weights.
         languages: BCP 47 tags; ``mul`` for any.
         recipe: How inputs become files; a key of `recipes.RECIPES`.
@@ -125,7 +125,7 @@ class Entry(_Frozen):
     id: Name
     title: str
     role: Role
-    engine: Literal["mnn", "sherpa-mnn"]
+    engine: Literal["mnn", "sherpa-mnn", "none"]
     licence: str
     languages: tuple[str, ...]
     recipe: str

@@ -61,6 +61,8 @@ _RESISTING: Final = 0.12
 _TRUNK_SHARES: Final = {"spine": 0.30, "chest": 0.35, "upperChest": 0.35}
 _HEAD_SHARES: Final = {"neck": 0.45, "head": 0.55}
 # Degrees at the top of a breath, apart from the shoulders'.
+HEAD_AND_TRUNK: Final = (*_TRUNK_SHARES, *_HEAD_SHARES)
+"""Bones of trunk and head, without the hips."""
 _CHEST_BREATH: Final = {"chest": -0.5, "upperChest": -0.8, "neck": 1.3}
 # Shares of the curl: of each finger, more towards the little one, times those of its joints from the hand on.
 _FINGER_BONES: Final = tuple(
@@ -119,8 +121,16 @@ def rotations(pose: Pose) -> tuple[Array, Array]:
         for bone, turned in _arm(joints[:, ARM_AT[side_name]]).items():
             q[:, INDEX[side_name + bone]] = turned if side_name == "left" else mirrored(turned)
     hips = legs.stand(q, pose.hips)
-    _look(q, pose.gaze)
+    look(q, pose.gaze)
     return q, hips
+
+
+def arm_bones(side: str) -> list[int]:
+    """Numbers of the bones of an arm, "left" or "right", from the shoulder to the fingertips."""
+    return [
+        INDEX[side + bone]
+        for bone in ("Shoulder", "UpperArm", "LowerArm", "Hand", *_FINGER_BONES, *_THUMB_BONES)
+    ]
 
 
 def head_turn(q: Array) -> Array:
@@ -128,8 +138,11 @@ def head_turn(q: Array) -> Array:
     return chain(*(q[:, INDEX[bone]] for bone in ("hips", *_TRUNK_SHARES, *_HEAD_SHARES)))
 
 
-def _look(q: Array, gaze: Array) -> None:
-    """Turns the eyes, as far as they can, to where the gaze is to go whatever the head does."""
+def look(q: Array, gaze: Array) -> None:
+    """Turns the eyes of poses [n, bones, 4] in place, as far as they can, to where the gaze [n, 2] is to go.
+
+    Whatever the head does; degrees, see `Pose.gaze`.
+    """
     yaw, pitch = np.deg2rad(gaze).T
     ahead = np.stack([np.sin(yaw) * np.cos(pitch), np.sin(pitch), np.cos(yaw) * np.cos(pitch)], axis=-1)
     x, y, z = rotate(inverse(head_turn(q)), ahead).T

@@ -50,3 +50,27 @@ def stand(q: Array, hips: Array) -> Array:
         q[:, INDEX[f"{side}LowerLeg"]] = shin
         q[:, INDEX[f"{side}Foot"]] = inverse(multiply(turned, multiply(thigh, shin)))
     return moved
+
+
+def over_the_feet(q: Array) -> Array:
+    """Where the hips are when the feet stay where they rest: on average, and the lower one on the floor.
+
+    Args:
+        q: [n, bones, 4], of a person of `HIPS_HEIGHT_M`.
+
+    Returns:
+        Translation of the hips [n, 3] in metres.
+    """
+    ankles: list[Array] = []
+    bone = np.array([0.0, -_BONE_M, 0.0])
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        thigh, shin = q[:, INDEX[f"{side}UpperLeg"]], q[:, INDEX[f"{side}LowerLeg"]]
+        below = rotate(thigh, bone + rotate(shin, np.broadcast_to(bone, (len(q), 3))))
+        joint = np.array([sign * _HALF_WIDTH_M, 0.0, 0.0])
+        ankles.append(rotate(q[:, INDEX["hips"]], joint + below) - (joint + 2.0 * bone))
+    left, right = ankles
+    middle = (left + right) / 2.0
+    # The lower of two, without a corner where they change places.
+    apart = np.sqrt(((left - right)[:, 1] / 2.0) ** 2 + _ROUND**2) - _ROUND
+    middle[:, 1] -= apart
+    return -middle

@@ -15,11 +15,25 @@ from taoxr_models.a2bs.phonemes import Phoneme
 from taoxr_models.mood import Mood, mood_of
 from taoxr_models.motion import gestures
 from taoxr_models.motion.actions import ARM_AT_REST, TRUNK_AT_REST, arm_keys, trunk_keys
+from taoxr_models.motion.bones import INDEX
+from taoxr_models.motion.clips import Clips
 from taoxr_models.motion.curves import Drift, Track
 from taoxr_models.motion.ease import AT_EASE, Ease
 from taoxr_models.motion.gaze import Gaze, direction_to
-from taoxr_models.motion.joints import ARM_AT, HEAD_AT, INDEX_OF, TRUNK_AT, Pose, rotations
-from taoxr_models.motion.rotations import Array
+from taoxr_models.motion.joints import (
+    ARM_AT,
+    HEAD_AND_TRUNK,
+    HEAD_AT,
+    INDEX_OF,
+    JOINTS,
+    TRUNK_AT,
+    Pose,
+    arm_bones,
+    look,
+    rotations,
+)
+from taoxr_models.motion.recording import Recording
+from taoxr_models.motion.rotations import Array, multiply, slerp
 from taoxr_models.motion.stress import Stress, stresses
 
 CUT_BACK_US: Final = 15_000_000
@@ -104,14 +118,23 @@ class Mover:
         seed: The same seed and the same calls give the same motion.
         frame_rate: Frames per second.
         start_us: Where its clock begins.
+        recording: What the body does at ease and while it talks, in place of what is made up here; nods,
+            actions and gaze come on top.
     """
 
-    def __init__(self, seed: int = 0, frame_rate: float = 30.0, start_us: int = 0) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        frame_rate: float = 30.0,
+        start_us: int = 0,
+        recording: Recording | None = None,
+    ) -> None:
         self._seed = seed
         self._frame_rate = frame_rate
         self._start_us = self._now_us = start_us
         self._ease = Ease(seed)
-        rngs = np.random.default_rng([seed, 1]).spawn(3)
+        rngs = np.random.default_rng([seed, 1]).spawn(4)
+        self._clips = None if recording is None else Clips(recording, rngs[3], start_us / 1e6)
         self._trunk_talk, self._head_talk = Drift(rngs[0], 3, 5.2), Drift(rngs[1], 3, 3.7)
         self._listener = gestures.ListenerNods(rngs[2])
         self._activity = Activity.IDLE
@@ -151,7 +174,8 @@ class Mover:
         rng = np.random.default_rng([self._seed, 2, self._clauses])
         cues = [Cue(CueKind.STRESS, *_span_us(s.start, s.end), s.strength) for s in stressed]
         gesture = gestures.beats(stressed, now, rng, self._hands_until)
-        if gesture is not None:
+        # Hands that follow a recording make gestures of their own.
+        if gesture is not None and self._clips is None:
             for side, keys in gesture.keys.items():
                 self._arms[side].plan(gesture.begin, keys)
             self._hands_until = gesture.strokes[-1].apex
@@ -193,6 +217,8 @@ class Mover:
         self._head.plan(at, [(at + _RETRACT_S, np.zeros(3))])
         self._manner.plan(at, [(at + _SETTLE_S, _MANNERS[self._activity])])
         self._gaze.cut(at)
+        if self._clips is not None:
+            self._clips.cut(at)
         self._hands_until = min(self._hands_until, at)
         self._cues = []
         if self._playing is not None and self._playing[0] > at:
@@ -211,22 +237,60 @@ class Mover:
             self._activity = activity
             self._manner.plan(start_us / 1e6, [(start_us / 1e6 + _SETTLE_S, _MANNERS[activity])])
             self._turn_gaze(start_us / 1e6)
+        if self._clips is not None:
+            self._clips.turn_to(start_us / 1e6, activity is Activity.TALKING)
         if activity is Activity.LISTENING:
             for begin, keys in self._listener.within(start_us / 1e6, end_us / 1e6):
                 self._head.plan(begin, keys)
         times_us = frame_times(clock_offset_us, clock_offset_us + duration_us, self._frame_rate)
         shift_us = clock_offset_us - start_us
-        q, hips = rotations(self._pose((times_us - shift_us) / 1e6)) if len(times_us) else _nothing()
+        q, hips = self._bones((times_us - shift_us) / 1e6) if len(times_us) else _nothing()
         cues = tuple(_shifted(cue, shift_us) for cue in self._cues if cue.time_us < end_us)
         self._cues = [cue for cue in self._cues if cue.time_us >= end_us]
         self._now_us = end_us
         self._forget(end_us / 1e6 - _KEPT_S)
         return Span(start_us, times_us, q, hips, cues)
 
+    def _bones(self, times: Array) -> tuple[Array, Array]:
+        """Rotations [n, bones, 4] and where the hips are [n, 3]."""
+        if self._clips is None:
+            pose = self._pose(times)
+            for side, at in ARM_AT.items():
+                arm = self._action_arms[side].at(times)
+                pose.joints[:, at] += arm[:, -1:] * (arm[:, :-1] - pose.joints[:, at])
+            return rotations(pose)
+        return self._layered(self._clips, times)
+
+    def _layered(self, clips: Clips, times: Array) -> tuple[Array, Array]:
+        """The recording; what trunk and head do otherwise is added to it, and actions take its arms."""
+        q, hips = clips.at(times)
+        joints = np.zeros((len(times), len(JOINTS)))
+        self._add_bearing(joints, times)
+        arms = {side: self._action_arms[side].at(times) for side in ARM_AT}
+        for side, at in ARM_AT.items():
+            joints[:, at] = arms[side][:, :-1]
+        still = np.zeros((len(times), 4))
+        gaze = self._gaze.direction(times) + self._ease.glances(times)
+        added, _ = rotations(Pose(joints, still, still[:, 0], gaze))
+        for bone in HEAD_AND_TRUNK:
+            q[:, INDEX[bone]] = multiply(q[:, INDEX[bone]], added[:, INDEX[bone]])
+        for side, arm in arms.items():
+            if arm[:, -1].any():
+                bones = arm_bones(side)
+                q[:, bones] = slerp(q[:, bones], added[:, bones], arm[:, -1:])
+        look(q, gaze)
+        return q, hips
+
     def _pose(self, times: Array) -> Pose:
         joints = self._ease.joints(times)
         for side, at in ARM_AT.items():
             joints[:, at] += self._arms[side].at(times) - AT_EASE[at]
+        self._add_bearing(joints, times)
+        gaze = self._gaze.direction(times) + self._ease.glances(times)
+        return Pose(joints, self._ease.hips(times), self._ease.breath(times), gaze)
+
+    def _add_bearing(self, joints: Array, times: Array) -> None:
+        """Adds what trunk and head do with their mood, words, gaze and actions to joints [n, joints]."""
         manner = self._manner.at(times)
         lively = manner[:, -1:]
         joints[:, TRUNK_AT] += manner[:, TRUNK_AT] + lively * self._trunk_talk.at(times) * _TRUNK_TALK
@@ -237,11 +301,6 @@ class Mover:
         joints[:, INDEX_OF["shake"]] += carried[:, 1]
         joints[:, INDEX_OF["nod"]] += carried[:, 2]
         joints[:, : HEAD_AT.stop] += self._action.at(times)
-        for side, at in ARM_AT.items():
-            arm = self._action_arms[side].at(times)
-            joints[:, at] += arm[:, -1:] * (arm[:, :-1] - joints[:, at])
-        gaze = self._gaze.direction(times) + self._ease.glances(times)
-        return Pose(joints, self._ease.hips(times), self._ease.breath(times), gaze)
 
     def _turn_gaze(self, at: float) -> None:
         if self._target is not None:

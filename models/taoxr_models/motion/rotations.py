@@ -69,6 +69,25 @@ def rotate(q: Array, vector: Array) -> Array:
     return chain(q, pure, inverse(q))[..., :3]
 
 
+def slerp(a: Array, b: Array, amount: Array) -> Array:
+    """Rotations on the way from a [..., 4] to b [..., 4], the shorter one, at an even pace.
+
+    Args:
+        a: Where it begins.
+        b: Where it ends.
+        amount: [...], 0 to 1.
+    """
+    dot = (a * b).sum(-1)
+    b = np.where(dot[..., None] < 0.0, -b, b)
+    angle = np.arccos(np.clip(np.abs(dot), 0.0, 1.0))
+    near = angle < 1e-6
+    sine = np.where(near, 1.0, np.sin(angle))
+    first = np.where(near, 1.0 - amount, np.sin((1.0 - amount) * angle) / sine)
+    second = np.where(near, amount, np.sin(amount * angle) / sine)
+    q = first[..., None] * a + second[..., None] * b
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
 def mirrored(q: Array) -> Array:
     """The same rotations seen in a mirror that swaps left and right (the plane x = 0)."""
     return q * (1.0, -1.0, -1.0, 1.0)

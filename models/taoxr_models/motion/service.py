@@ -11,14 +11,18 @@ from taoxr.v1 import body_pb2
 from taoxr.v1.common_pb2 import PhonemeTiming
 from taoxr.worker.v1 import motion_pb2, motion_pb2_grpc
 from taoxr.worker.v1.motion_pb2 import MoveRequest, MoveResponse
+from taoxr_models import catalog
 from taoxr_models.a2bs.phonemes import Phoneme
 from taoxr_models.motion.bones import BONES
 from taoxr_models.motion.mover import Activity, Cue, CueKind, Mover, Span
+from taoxr_models.motion.recording import Recording
 from taoxr_models.worker.model_thread import ModelThread
 from taoxr_models.worker.role import Role, RoleSetup
 
 MODEL: Final = "procedural"
-"""Id of the only method; it needs no installed model."""
+"""Id of the built-in method; it needs no installed model."""
+RECIPE: Final = "smplx-recording"
+"""Of the models that it takes instead."""
 _DEFAULT_FRAME_RATE: Final = 30.0
 _FRAME_RATES: Final = (10.0, 120.0)
 _LONGEST_US: Final = 60_000_000
@@ -43,18 +47,20 @@ class MotionRole(motion_pb2_grpc.MotionServiceServicer):
         setup: From the worker process.
 
     Raises:
-        InvalidInputError: Another model than the built-in one is asked for.
+        InvalidInputError: The model is neither the built-in one nor a recording of the catalogue.
     """
 
     def __init__(self, setup: RoleSetup) -> None:
-        if setup.model not in (None, MODEL):
-            raise InvalidInputError("--model", setup.model, f"{MODEL}: the motion role has no other model")
+        self._model = setup.model or catalog.default_model("motion", MODEL)
+        if self._model != MODEL and catalog.entry(self._model).recipe != RECIPE:
+            raise InvalidInputError("--model", self._model, f"{MODEL}, or a model of the recipe {RECIPE}")
         self._thread: ModelThread = setup.thread
+        self._recording: Recording | None = None
 
     @property
     def model(self) -> str:
         """Id of the method."""
-        return MODEL
+        return self._model
 
     @property
     def sample_rate_hz(self) -> int:
@@ -62,8 +68,14 @@ class MotionRole(motion_pb2_grpc.MotionServiceServicer):
         return 0
 
     def load(self) -> None:
-        """Moves once, so that the first frames of a conversation come fast."""
-        mover = Mover()
+        """Reads the recording, if any, and moves once, so that the first frames of a conversation come fast.
+
+        Raises:
+            ModelError: The recording is not installed, or damaged.
+        """
+        if self._model != MODEL:
+            self._recording = Recording.of_folder(catalog.verified(self._model))
+        mover = Mover(recording=self._recording)
         mover.speak("Warm up.", [Phoneme("ˈɑ", 0.0, 0.5)])
         mover.advance(Activity.TALKING, 500_000, 0)
 
@@ -81,7 +93,7 @@ class MotionRole(motion_pb2_grpc.MotionServiceServicer):
         first = await anext(requests, None)
         if first is None or first.WhichOneof("payload") != "config":
             raise InvalidInputError("payload", None, "the first request to hold `config`")
-        mover, description = _begin(first.config)
+        mover, description = _begin(first.config, self._recording)
         yield MoveResponse(started=description)
         async for request in requests:
             match request.WhichOneof("payload"):
@@ -102,16 +114,17 @@ class MotionRole(motion_pb2_grpc.MotionServiceServicer):
                     raise InvalidInputError("payload", other, "one but `config`, which comes first")
 
 
-def _begin(config: motion_pb2.MoveConfig) -> tuple[Mover, body_pb2.BodyDescription]:
+def _begin(
+    config: motion_pb2.MoveConfig, recording: Recording | None
+) -> tuple[Mover, body_pb2.BodyDescription]:
     rate = config.frame_rate or _DEFAULT_FRAME_RATE
     if not _FRAME_RATES[0] <= rate <= _FRAME_RATES[1]:
         raise InvalidInputError("config.frame_rate", rate, "{:g} to {:g}, or 0".format(*_FRAME_RATES))
     for field in ("seed", "start_us"):
         if (value := getattr(config, field)) < 0:
             raise InvalidInputError(f"config.{field}", value, "0 or more")
-    return Mover(config.seed, rate, config.start_us), body_pb2.BodyDescription(
-        bone_names=BONES, frame_rate=rate
-    )
+    mover = Mover(config.seed, rate, config.start_us, recording)
+    return mover, body_pb2.BodyDescription(bone_names=BONES, frame_rate=rate)
 
 
 def _advance(mover: Mover, request: motion_pb2.Advance) -> Span:
