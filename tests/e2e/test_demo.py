@@ -22,7 +22,7 @@ from taoxr_runtime.render.stereo import anaglyph
 
 pytestmark = pytest.mark.e2e
 
-RESULTS = {"demo.mp4", "demo.png", "demo_first.png", "turns.json", "timeline.json", "voices.wav"}
+RESULTS = {"demo.mp4", "demo.png", "demo_first.png", "turns.json", "timeline.json", "poses.npz", "voices.wav"}
 FPS = 8.0
 COMMAND = str(Path(sys.executable).with_name("taoxr"))
 
@@ -108,6 +108,37 @@ def test_mouth_and_voice_agree(demo: tuple[Path, dict[str, Any]]) -> None:
     assert opened[loud].mean() > 3 * max(opened[silent].mean(), 0.0)
 
 
+def test_a_recorded_conversation_is_filmed_again(demo: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    folder, figures = demo
+    again = tmp_path / "again.mp4"
+    done = taoxr("render", "--conversation", str(folder), "-o", str(again), "--size", "128x160")
+    assert done.returncode == 0, done.stderr
+    films, sounds = [], []
+    for path in (folder / "demo.mp4", again):
+        with av.open(str(path)) as film:
+            films.append([f.to_ndarray(format="rgb24").astype(float) for f in film.decode(video=0)])
+        with av.open(str(path)) as film:
+            sounds.append(np.concatenate([f.to_ndarray() for f in film.decode(audio=0)], axis=1))
+    assert len(films[1]) == figures["film"]["pictures"]
+    errors = [((a - b) ** 2).mean() for a, b in zip(*films, strict=True)]
+    assert max(errors) < 255**2 * 10**-3.5  # 35 dB; both went through the encoder
+    length = min(sound.shape[1] for sound in sounds)
+    assert np.abs(sounds[0][:, :length] - sounds[1][:, :length]).max() < 0.02
+
+    close = tmp_path / "close.png"
+    done = taoxr(
+        "render", "--conversation", str(folder), "-o", str(close), "--view", "face", "--size", "96x128"
+    )
+    assert done.returncode == 0, done.stderr
+    face = np.asarray(Image.open(close)).astype(int)
+    assert face.shape == (128, 96, 3)
+    skin = face[40:90, 30:66].reshape(-1, 3).mean(axis=0)
+    assert skin[0] > skin[2] + 20
+    done = taoxr("render", "--conversation", str(folder), "-o", str(close), "--at", "999", "--size", "64x64")
+    assert done.returncode != 0
+    assert "--at: got 999.0, expected seconds from 0 to" in done.stderr
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     soundfile.write(tmp_path / "empty.wav", np.zeros(0, np.int16), 16_000)
@@ -136,7 +167,9 @@ def files(tmp_path: Path) -> Path:
         (["render", "-o", "{0}/x.mp4", "--wav", "{0}/empty.wav"], "more than 0"),
         (["render", "-o", "{0}/x.png", "--stereo", "3d"], "--stereo: got '3d', expected one of off, sbs"),
         (["render", "-o", "{0}/x.png", "--sheet", "1", "--text", "x"], "--sheet: got 1, expected 2 to 12"),
-        (["render", "-o", "{0}/x.png", "--sheet", "4"], "a --text or a --wav to make a sheet of"),
+        (["render", "-o", "{0}/x.png", "--sheet", "4"], "a --text, a --wav or a --conversation"),
+        (["render", "-o", "{0}/x.mp4", "--conversation", "{0}"], "the folder of a `taoxr demo`"),
+        (["render", "-o", "{0}/x.mp4", "--conversation", "{0}", "--text", "x"], "no --text beside it"),
         (["render", "-o", "{0}/x.mp4", "--sheet", "4", "--text", "x"], "ends in .png with --sheet"),
     ],
 )  # fmt: skip

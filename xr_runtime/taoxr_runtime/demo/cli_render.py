@@ -18,11 +18,13 @@ from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import Activity, Face, Idle, Motion, Skeleton
 from taoxr_runtime.animation.body_player import HumanoidPose, Poses
 from taoxr_runtime.animation.humanoid import BodyPose, Retarget
+from taoxr_runtime.demo import replay
 from taoxr_runtime.demo.captions import draw_caption
 from taoxr_runtime.demo.film import save_picture
 from taoxr_runtime.demo.options import check_fps, check_text, open_folder, parse_size
+from taoxr_runtime.demo.refilm import Refilm
 from taoxr_runtime.demo.sheet import MOST, compose
-from taoxr_runtime.demo.shots import Framing
+from taoxr_runtime.demo.shots import Framing, Shot
 from taoxr_runtime.demo.sound import at_rate, read_sound
 from taoxr_runtime.demo.stage import Stage, load_avatar, open_stage
 from taoxr_runtime.demo.video import open_video
@@ -32,6 +34,7 @@ from taoxr_runtime.render.stereo import Stereo
 
 app = typer.Typer(add_completion=False)
 
+_FPS: Final = 24.0
 _VIEWS: Final = ("full", "waist", "bust", "face")
 # The avatar is there before it speaks and after.
 _LEAD_IN_US: Final = 400_000
@@ -43,13 +46,22 @@ def render(
     out: Annotated[Path, typer.Option("--out", "-o", help="The result: a .mp4 film or a .png picture.")],
     text: Annotated[str, typer.Option(help="What the avatar says.")] = "",
     wav: Annotated[Path | None, typer.Option(help="A voice to move the lips to.")] = None,
+    conversation: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A conversation that `taoxr demo` recorded.")
+    ] = None,
     expression: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of an ARKit shape, for a picture; may be repeated.")
     ] = None,
-    at: Annotated[float | None, typer.Option(help="Seconds into the speech, for a picture.")] = None,
+    at: Annotated[
+        float | None, typer.Option(help="Seconds into the speech or the conversation, for a picture.")
+    ] = None,
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT in pixels.")] = "540x720",
-    fps: Annotated[float, typer.Option(help="Pictures per second, 5 to 60.")] = 24.0,
-    view: Annotated[str, typer.Option(help="full, waist, bust or face.")] = "bust",
+    fps: Annotated[
+        float | None, typer.Option(help="Pictures per second, 5 to 60; 24, or a conversation's own.")
+    ] = None,
+    view: Annotated[
+        str, typer.Option(help="full, waist, bust or face; bust, or a conversation's moving camera.")
+    ] = "",
     stereo: Annotated[
         str, typer.Option(help="sbs: a picture for each eye, side by side; anaglyph: for red-cyan glasses.")
     ] = "off",
@@ -60,7 +72,7 @@ def render(
     target: Annotated[str, typer.Option(help="host:port of a running bridge; else one is started.")] = "",
     avatar: Annotated[Path | None, typer.Option(help="Another .nnr scene.")] = None,
 ) -> None:
-    """Render the avatar speaking a text or a WAV, or a picture of it.
+    """Render the avatar speaking a text or a WAV, a recorded conversation, or a picture of it.
 
     The lips of a WAV come from its sound alone, see docs/lips.md. Examples:
 
@@ -69,42 +81,56 @@ def render(
     taoxr render --wav voice.wav --sheet 8 -o sheet.png
 
     taoxr render --text "Hello there." --stereo sbs --size 960x1080 -o hello_3d.mp4
+
+    taoxr demo && taoxr render --conversation taoxr-demo --view face -o close.mp4
     """
     width, height = parse_size(size)
-    check_fps(fps)
+    check_fps(fps or _FPS)
     if out.suffix.lower() not in (".mp4", ".png"):
         raise InvalidInputError("--out", str(out), "a name that ends in .mp4 or .png")
-    if view not in _VIEWS:
+    if view and view not in _VIEWS:
         raise InvalidInputError("--view", view, f"one of {', '.join(_VIEWS)}")
     if stereo not in get_args(Stereo):
         raise InvalidInputError("--stereo", stereo, f"one of {', '.join(get_args(Stereo))}")
     if sheet is not None:
-        _check_sheet(sheet, out, at, text or wav)
+        _check_sheet(sheet, out, at, text or wav or conversation)
+    if conversation is not None:
+        _check_alone(conversation, {"--text": text, "--wav": wav, "--expression": expression, "--fps": fps})
     if text and wav:
         raise InvalidInputError("--wav", str(wav), "either --text or --wav")
     film = out.suffix.lower() == ".mp4"
-    if film and not text and not wav:
-        raise InvalidInputError("--text", text, "a text or a --wav to make a film of")
+    if film and not (text or wav or conversation):
+        raise InvalidInputError("--text", text, "a text, a --wav or a --conversation to make a film of")
     face = parse_expression(expression or [])
     voice = read_sound(wav) if wav else None
     words = check_text(text) if text else ""
+    recorded = None if conversation is None else replay.read(conversation)
     console = Console(stderr=True, highlight=False)
     scene = load_avatar(avatar)
     open_folder(out.parent)
 
     speech = asyncio.run(_speech(words, voice, target, console)) if words or voice else None
     framing = Framing(scene.landmarks, width, height)
-    camera = framing.view(getattr(framing, view).turned(yaw))
+    shot: Shot = getattr(framing, view or "bust").turned(yaw)
+    camera = framing.view(shot)
     distance = float(np.linalg.norm(camera.position - scene.landmarks.head_center))
     with open_stage(scene, cast("Stereo", stereo), distance) as stage:
-        if film:
+        if recorded is not None:
+            drawn = Refilm(recorded, stage, framing, shot if view or yaw else None)
+            if film:
+                drawn.film(out)
+            elif sheet is not None:
+                drawn.sheet(out, sheet)
+            else:
+                drawn.picture(out, at)
+        elif film:
             assert speech is not None
-            _film(stage, camera, out, fps, speech)
+            _film(stage, camera, out, fps or _FPS, speech)
         elif sheet is not None:
             assert speech is not None
-            save_picture(out, _sheet(stage, camera, fps, speech, sheet))
+            save_picture(out, _sheet(stage, camera, fps or _FPS, speech, sheet))
         else:
-            save_picture(out, _picture(stage, camera, fps, speech, at, face))
+            save_picture(out, _picture(stage, camera, fps or _FPS, speech, at, face))
     console.print(f"  {out}", soft_wrap=True)
 
 
@@ -191,6 +217,12 @@ def _film(stage: Stage, view: View, out: Path, fps: float, speech: _Speech) -> N
             video.add(picture)
 
 
+def _check_alone(conversation: Path, others: dict[str, object]) -> None:
+    for option, value in others.items():
+        if value:
+            raise InvalidInputError("--conversation", str(conversation), f"no {option} beside it")
+
+
 def _check_sheet(count: int, out: Path, at: float | None, speech: str | Path | None) -> None:
     if not 2 <= count <= MOST:
         raise InvalidInputError("--sheet", count, f"2 to {MOST} moments")
@@ -199,7 +231,7 @@ def _check_sheet(count: int, out: Path, at: float | None, speech: str | Path | N
     if at is not None:
         raise InvalidInputError("--at", at, "no --sheet beside it")
     if not speech:
-        raise InvalidInputError("--sheet", count, "a --text or a --wav to make a sheet of")
+        raise InvalidInputError("--sheet", count, "a --text, a --wav or a --conversation to make a sheet of")
 
 
 def _sheet(stage: Stage, view: View, fps: float, speech: _Speech, count: int) -> NDArray[np.uint8]:

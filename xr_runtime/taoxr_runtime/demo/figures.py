@@ -9,7 +9,7 @@ import psutil
 from numpy.typing import NDArray
 
 from taoxr import __version__
-from taoxr.client import Event, ServerInfo
+from taoxr.client import Event, MediaChunk, Motion, ServerInfo
 from taoxr_runtime.demo.record import Record, Turn
 
 _DEFAULT_PERIOD_US: Final = 33_333
@@ -101,6 +101,26 @@ def summary(record: Record, info: ServerInfo | None) -> dict[str, Any]:
             "p50": _percentile(np.array(late) / 1e3, 50), "p99": _percentile(np.array(late) / 1e3, 99)}},
         "machine": _machine(info),
     }  # fmt: skip
+
+
+TIMELINE: Final = "timeline.json"
+POSES: Final = "poses.npz"
+VOICES: Final = "voices.wav"
+
+
+def poses(record: Record) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """All poses of the body, in the order in which they came: the arrays of ``poses.npz``.
+
+    Returns:
+        Local rotations from the T-pose float32 [k, bones, 4], and translations of the hips [k, 3] in metres.
+    """
+    tracks = [a.event.body for a in record.arrivals if isinstance(a.event, MediaChunk | Motion)]
+    bones = 0 if record.started.bones is None else len(record.started.bones.names)
+    rotations = [track.rotations.reshape(-1, bones, 4) for track in tracks if len(track.times_us)]
+    hips = [track.hips for track in tracks if len(track.times_us)]
+    return np.concatenate([np.zeros((0, bones, 4), np.float32), *rotations]), np.concatenate(
+        [np.zeros((0, 3), np.float32), *hips]
+    )
 
 
 def timeline(record: Record) -> dict[str, Any]:

@@ -32,7 +32,15 @@ from taoxr_runtime.nnr import Scene
 
 INTERRUPTED: Final = 130
 """Exit status after Ctrl-C, as shells have it."""
-RESULTS: Final = ("demo.mp4", "demo.png", "demo_first.png", "turns.json", "timeline.json", "voices.wav")
+RESULTS: Final = (
+    "demo.mp4",
+    "demo.png",
+    "demo_first.png",
+    "turns.json",
+    figures.TIMELINE,
+    figures.POSES,
+    figures.VOICES,
+)
 
 
 @dataclass(frozen=True)
@@ -139,9 +147,11 @@ class Demo:
         folder = self._plan.folder
         self.figures = figures.summary(record, self._info)
         _write_json(folder / "turns.json", self.figures)
-        _write_json(folder / "timeline.json", figures.timeline(record))
+        _write_json(folder / figures.TIMELINE, figures.timeline(record))
+        rotations, hips = figures.poses(record)
+        np.savez_compressed(folder / figures.POSES, rotations=rotations, hips=hips)
         sound = film_sound(record, record.end_us or record.clock.now_us())
-        write_sound(folder / "voices.wav", sound, FILM_HZ)
+        write_sound(folder / figures.VOICES, sound, FILM_HZ)
 
     def _shoot(self, stage: Stage) -> None:
         assert self._live is not None

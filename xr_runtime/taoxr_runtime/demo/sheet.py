@@ -18,14 +18,19 @@ _TILE_WIDTH: Final = 384
 _GAP: Final = 6
 
 
-def choose(moments: Sequence[Moment]) -> list[int]:
-    """Numbers of the pictures to keep: the first, and of each turn listening, thinking and speaking."""
+def choose(moments: Sequence[Moment], most: int = MOST - 2) -> list[int]:
+    """Numbers of the pictures to keep: the first, and of each turn listening, thinking and speaking.
+
+    Args:
+        moments: All of a film.
+        most: How many, at most.
+    """
     if not moments:
         return []
     chosen = {moments[0].number}
     turns = sorted({m.turn for m in moments if m.turn >= 0})
-    each = max((MOST - 3) // max(len(turns), 1), 1)
-    for turn in turns[:MOST]:
+    each = max((most - 1) // max(len(turns), 1), 1)
+    for turn in turns[: most - 1]:
         own = [m for m in moments if m.turn == turn]
         picks: list[int] = []
         for activity in (Activity.SPEAKING, Activity.LISTENING, Activity.THINKING):

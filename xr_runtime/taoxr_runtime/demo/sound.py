@@ -41,6 +41,23 @@ def trailing_silence_us(pcm: NDArray[np.int16], rate_hz: int) -> int:
     return (len(pcm) - last) * 1_000_000 // rate_hz
 
 
+def read_voices(path: Path) -> NDArray[np.int16]:
+    """Both channels of a WAV that `write_sound` wrote, int16 [2, n].
+
+    Raises:
+        InvalidInputError: It is missing, or another kind of sound.
+    """
+    try:
+        pcm = np.asarray(soundfile.read(path, dtype="int16", always_2d=True)[0], np.int16)  # pyright: ignore[reportUnknownMemberType]
+    except (OSError, soundfile.SoundFileError) as error:
+        raise InvalidInputError(
+            "audio file", str(path), f"both voices as a demo writes them ({error})"
+        ) from error
+    if pcm.shape[1] != 2:
+        raise InvalidInputError("audio file", str(path), f"two channels; it has {pcm.shape[1]}")
+    return np.ascontiguousarray(pcm.T)
+
+
 def write_sound(path: Path, pcm: NDArray[np.int16], rate_hz: int) -> None:
     """Writes a WAV of int16 [channels, n]."""
     soundfile.write(path, np.ascontiguousarray(pcm.T), rate_hz, subtype="PCM_16", format="WAV")  # pyright: ignore[reportUnknownMemberType]

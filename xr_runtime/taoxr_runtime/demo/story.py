@@ -15,7 +15,7 @@ from taoxr_runtime.animation.body_player import BodyPlayer
 from taoxr_runtime.animation.humanoid import Retarget
 from taoxr_runtime.demo.captions import AVATAR_SRGB, USER_SRGB, Caption
 from taoxr_runtime.demo.record import Record, Turn
-from taoxr_runtime.demo.shots import Framing, Path
+from taoxr_runtime.demo.shots import Framing, Path, Shot
 from taoxr_runtime.render.camera import View
 
 _NOTE_US: Final = 1_800_000
@@ -48,8 +48,21 @@ class Moment:
     note: str
 
 
-def tell(record: Record, skeleton: Skeleton, framing: Framing, *, seed: int = 1) -> Iterator[Moment]:
-    """The moments of a film, in order, each from what was known when its state was taken."""
+def tell(
+    record: Record, skeleton: Skeleton, framing: Framing, *, seed: int = 1, shot: Shot | None = None
+) -> Iterator[Moment]:
+    """The moments of a film, in order, each from what was known when its state was taken.
+
+    Args:
+        record: What happened.
+        skeleton: The avatar's.
+        framing: Its shots.
+        seed: Of the stage's own motion.
+        shot: Where the camera stays; None lets it move.
+
+    Raises:
+        InvalidInputError: The face's coefficients are no ARKit weights.
+    """
     names = record.started.rig.names
     if names != arkit.NAMES:
         raise InvalidInputError("rig.blendshape_names", names[:3], "the 52 ARKit names in canonical order")
@@ -73,7 +86,7 @@ def tell(record: Record, skeleton: Skeleton, framing: Framing, *, seed: int = 1)
         turn = record.turns[index] if index >= 0 else None
         heard = turn.playback.heard_at(now_us) if turn else None
         activity = _activity(record, turn, now_us)
-        view = framing.view(path.at(now_us / 1e6))
+        view = framing.view(shot or path.at(now_us / 1e6))
         pose = retarget.pose(None if body is None else body.sample(now_us, heard))
         motion = idle.sample(now_us, activity, view.position, face.sample(now_us, heard), pose)
         yield Moment(
