@@ -21,9 +21,9 @@ LEAST_APART_S: Final = 0.6
 # Those that come with the gaze add to them: together they make the rates above.
 _PAUSES: Final = {
     Activity.IDLE: (2.4, 5.0),
-    Activity.LISTENING: (2.0, 2.8),
-    Activity.THINKING: (2.0, 2.8),
-    Activity.SPEAKING: (SHORTEST_S, 1.7),
+    Activity.LISTENING: (2.1, 3.4),
+    Activity.THINKING: (2.1, 3.4),
+    Activity.SPEAKING: (SHORTEST_S, 3.6),
 }
 _DOUBLE_CHANCE: Final = 0.12
 # Degrees of a gaze shift at which every one comes with a blink.

@@ -1,8 +1,11 @@
 """Where the eyes look: at the viewer, with the small and large movements that living eyes make.
 
-Saccades follow the main sequence: they last about 21 ms plus 2.2 ms per degree (Carpenter 1988).
-In a conversation people look away mostly while thinking what to say, and look at the other while
-listening (Kendon 1967).
+Saccades follow the main sequence: they last about 21 ms plus 2.2 ms per degree (Carpenter 1988). In a
+conversation people look at the other for three quarters of the time in which they listen, but for less
+than half of that in which they speak (Argyle and Ingham 1972), and away while thinking what to say (Kendon
+1967). An avatar that looks away that often while it speaks seems to speak to somebody else, so ours is in
+between. Within a fixation the eyes drift a little and come back by micro-saccades, one or two a second and
+mostly under half a degree (Martinez-Conde, Macknik and Hubel 2004).
 """
 
 from dataclasses import dataclass
@@ -23,10 +26,19 @@ PITCH_LIMIT_DEG: Final = 22.0
 
 _AWAY_CHANCE: Final = {
     Activity.IDLE: 0.16,
-    Activity.LISTENING: 0.05,
-    Activity.THINKING: 0.6,
-    Activity.SPEAKING: 0.12,
+    Activity.LISTENING: 0.1,
+    Activity.THINKING: 0.65,
+    Activity.SPEAKING: 0.4,
 }
+_MICRO_GAP_S: Final = (0.25, 0.45)  # at least, and on average so much more
+_MICRO_DEG: Final = 0.13
+_MICRO_MOST_DEG: Final = 0.6
+_DRIFT_DEG_PER_S: Final = 0.2
+
+
+def saccade_s(degrees: float) -> float:
+    """How long the eyes take for a movement of a size, seconds."""
+    return 0.021 + 0.0022 * degrees
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,7 @@ class Gaze:
         self._rng = rng
         self._from = np.zeros(2)
         self._now = Fixation(0.0, rng.uniform(0.6, 1.4), np.zeros(2), away=False)
+        self._micro = MicroSaccades(rng.spawn(1)[0])
 
     @property
     def away(self) -> bool:
@@ -71,21 +84,56 @@ class Gaze:
             self._from = self._now.offset_deg
             self._now = self._next(activity)
         _, size = self.shift
-        lasts = 0.021 + 0.0022 * size
-        mix = minimum_jerk((time_s - self._now.start_s) / lasts)
-        return self._from + (self._now.offset_deg - self._from) * mix
+        mix = minimum_jerk((time_s - self._now.start_s) / saccade_s(size))
+        return self._from + (self._now.offset_deg - self._from) * mix + self._micro.at(time_s)
 
     def _next(self, activity: Activity) -> Fixation:
         rng, start = self._rng, self._now.end_s
         if not self._now.away and rng.random() < _AWAY_CHANCE[activity]:
             side = rng.choice((-1.0, 1.0))
-            yaw = side * rng.uniform(7.0, 16.0)
             # Up while thinking, down or level otherwise.
-            pitch = rng.uniform(3.0, 9.0) if activity is Activity.THINKING else rng.uniform(-7.0, 1.0)
+            thinks = activity is Activity.THINKING
+            yaw = side * (rng.uniform(9.0, 18.0) if thinks else rng.uniform(7.0, 16.0))
+            pitch = rng.uniform(8.0, 14.0) if thinks else rng.uniform(-7.0, 1.0)
             return Fixation(start, start + rng.uniform(0.5, 1.3), np.array([yaw, pitch]), away=True)
         # Between the viewer's eyes and mouth, about a degree apart at talking distance.
-        offset = rng.normal(0.0, (0.55, 0.4)).clip(-1.2, 1.2)
+        offset = rng.normal(0.0, (0.5, 0.4)).clip(-1.0, 1.0)
         return Fixation(start, start + rng.uniform(0.35, 1.5), offset, away=False)
+
+
+class MicroSaccades:
+    """What the eyes do while they rest on something: drift slowly, and jump back about as far.
+
+    Args:
+        rng: Source of the movements.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._start = 0.0
+        self._end = float(rng.uniform(0.2, 0.8))
+        self._from, self._to = np.zeros(2), np.zeros(2)
+        self._drift = self._wander()
+
+    def at(self, time_s: float) -> Array:
+        """Yaw and pitch [2] beside the fixation, degrees; times must not decrease."""
+        while time_s >= self._end:
+            self._from = self._to + self._drift * (self._end - self._start)
+            # Mostly back, as they were made for that, and not exactly.
+            aim = self._rng.normal(0.0, _MICRO_DEG, 2)
+            jump = aim - self._from
+            size = float(np.hypot(*jump))
+            self._to = self._from + jump * min(1.0, _MICRO_MOST_DEG / max(size, 1e-9))
+            self._start, self._drift = self._end, self._wander()
+            least, more = _MICRO_GAP_S
+            self._end += least + float(self._rng.exponential(more))
+        jump = self._to - self._from
+        done = minimum_jerk((time_s - self._start) / saccade_s(float(np.hypot(*jump))))
+        return self._from + jump * done + self._drift * (time_s - self._start)
+
+    def _wander(self) -> Array:
+        angle = self._rng.uniform(0.0, 2 * np.pi)
+        return _DRIFT_DEG_PER_S * self._rng.uniform(0.3, 1.0) * np.array([np.cos(angle), np.sin(angle)])
 
 
 @dataclass(frozen=True)

@@ -13,26 +13,22 @@ from taoxr import arkit
 from taoxr.errors import InvalidInputError
 from taoxr_runtime.animation import rotation
 from taoxr_runtime.animation.activity import Activity
+from taoxr_runtime.animation.aim import Aim
 from taoxr_runtime.animation.blink import Blinks
 from taoxr_runtime.animation.body import Skeleton
-from taoxr_runtime.animation.curves import Drift, Follower, smoothstep
-from taoxr_runtime.animation.gaze import Gaze, LidShapes, eye_motion
+from taoxr_runtime.animation.curves import Drift, Follower
+from taoxr_runtime.animation.gaze import Gaze, LidShapes
 from taoxr_runtime.animation.humanoid import BodyPose
 from taoxr_runtime.animation.merge import merge_expressions
 from taoxr_runtime.animation.nods import Nods
-from taoxr_runtime.animation.posture import BREATH, HEAD_SHARES, MANNERS, SPINE_SHARES, breath_at
+from taoxr_runtime.animation.posture import BREATH, MANNERS, breath_at
 
 Array = npt.NDArray[np.float64]
 Weights = npt.NDArray[np.float32]
 
-HEAD_YAW_LIMIT_DEG: Final = 28.0
-HEAD_PITCH_LIMIT_DEG: Final = 18.0
 EASE_S: Final = 1.2
 """Seconds in which the body goes over from a track that has stalled to its own motion, and back."""
 _UNSEEN: Final = 1e-4
-# Of a turn towards something the head makes this share, the eyes the rest.
-_HEAD_SHARE_VIEWER: Final = 0.55
-_HEAD_SHARE_GLANCE: Final = 0.3
 # Degrees of nod at a fully open jaw: the head goes with the stress of the words.
 _BEAT_DEG: Final = 7.0
 
@@ -59,7 +55,7 @@ class Idle:
         """Args: the bones, the seed of everything, and how far the eyeLook shapes turn the eyes."""
         rngs = np.random.default_rng(seed).spawn(6)
         self._skeleton = skeleton
-        self._lids = lid_shapes or LidShapes()
+        self._aim = Aim(skeleton, lid_shapes or LidShapes())
         self._blinks = Blinks(rngs[0])
         self._gaze = Gaze(rngs[1])
         self._shift = self._gaze.shift
@@ -68,13 +64,10 @@ class Idle:
         self._head_drift = Drift(rngs[4], 3, 4.5)
         self._talk_drift = Drift(rngs[5], 4, 1.9)
         self._mix = Follower(_one_hot(Activity.IDLE), 0.9)
-        self._head_aim = Follower(np.zeros(2), 0.55)
         self._beat = Follower(0.0, 0.3)
         self._own: Follower | None = None
         self._first_us: int | None = None
         self._last_us: int | None = None
-        self._head_bones = _shares(skeleton, HEAD_SHARES | {skeleton.head_bone: HEAD_SHARES["head"]})
-        self._spine_bones = _shares(skeleton, SPINE_SHARES)
 
     def sample(
         self,
@@ -126,8 +119,12 @@ class Idle:
         if body is not None and own < 1.0:
             pose, root = rotation.slerp(body.pose, pose, own), body.root * (1.0 - own)
         jaw = float(speech[arkit.INDEX["jawOpen"]])
-        self._hold_head(pose, t, dt, mix, camera - root, glance, jaw, own)
-        idle = self._look(pose, camera - root, glance)
+        viewer = camera - root
+        trunk = np.array([0.0, self._aim.trunk(pose, viewer, dt), 0.0])
+        for bone, share in self._aim.spine_bones.items():
+            self._turn(pose, bone, trunk * share)
+        self._hold_head(pose, t, dt, mix, viewer, glance, jaw, own)
+        idle = self._aim.eyes(pose, viewer, glance)
         blink = self._blinks.at(t, activity)
         idle[[arkit.INDEX["eyeBlinkLeft"], arkit.INDEX["eyeBlinkRight"]]] = blink
         self._move_brows(idle, t, mix)
@@ -152,7 +149,7 @@ class Idle:
         talking = mix[_SPEAKING]
         x, y, z = self._sway.at(t) * (0.35, 0.9, 0.8) * (1.0 + 0.6 * talking)
         x += sum(m * manner.lean_deg for m, manner in zip(mix, MANNERS, strict=True))
-        for bone, share in self._spine_bones.items():
+        for bone, share in self._aim.spine_bones.items():
             self._turn(pose, bone, np.array([x, y, z]) * share)
 
     def _hold_head(
@@ -167,10 +164,10 @@ class Idle:
         own: float,
     ) -> None:
         """Turns the head to the viewer, on top of what it does already, and so far as it is ours."""
-        turn = self._aim(pose, dt, camera, glance)
+        turn = self._aim.head(pose, camera, glance, dt)
         if own > 0.0:
             turn = turn + own * self._head_of_its_own(t, dt, mix, jaw)
-        for bone, share in self._head_bones.items():
+        for bone, share in self._aim.head_bones.items():
             self._turn(pose, bone, turn * share)
 
     def _head_of_its_own(self, t: float, dt: float, mix: Array, jaw: float) -> Array:
@@ -184,39 +181,6 @@ class Idle:
         manner = sum(m * np.array(manner.head_deg) for m, manner in zip(mix, MANNERS, strict=True))
         nod = self._nods.at(t) * float(mix[_LISTENING])
         return drift + manner + np.array([beat + nod, 0.0, 0.0])
-
-    def _aim(self, pose: Array, dt: float, camera: Array, glance: Array) -> Array:
-        """The head's part in looking at the viewer, degrees about X, Y and Z."""
-        yaw, pitch, attention = self._towards(pose, camera)
-        aim = np.array([yaw, pitch]) * _HEAD_SHARE_VIEWER * attention + glance * _HEAD_SHARE_GLANCE
-        aim = np.clip(
-            aim, (-HEAD_YAW_LIMIT_DEG, -HEAD_PITCH_LIMIT_DEG), (HEAD_YAW_LIMIT_DEG, HEAD_PITCH_LIMIT_DEG)
-        )
-        yaw, pitch = self._head_aim.step(aim, dt)
-        return np.array([-pitch, yaw, 0.0])
-
-    def _towards(self, pose: Array, camera: Array) -> tuple[float, float, float]:
-        """Yaw and pitch of the viewer seen from the shoulders, and how much of it to follow (0: behind)."""
-        neck = next(iter(self._head_bones), self._skeleton.head_bone)
-        parent = int(self._skeleton.parents[self._skeleton.index[neck]])
-        turn, shift = self._skeleton.transform(pose, parent)
-        yaw, pitch = rotation.look_angles_deg(turn.T @ (camera - shift) - self._skeleton.eyes.mean(axis=0))
-        return yaw, pitch, smoothstep((115.0 - abs(yaw)) / 45.0)
-
-    def _look(self, pose: Array, camera: Array, glance: Array) -> Weights:
-        """Turns the eyes' bones in ``pose`` and returns the eyeLook weights."""
-        skeleton = self._skeleton
-        weights = np.zeros(len(arkit.NAMES), np.float32)
-        turn, shift = skeleton.transform(pose, skeleton.index[skeleton.head_bone])
-        viewer = turn.T @ (camera - shift)
-        for side, bone, eye in zip(("Left", "Right"), skeleton.eye_bones, skeleton.eyes, strict=True):
-            yaw, pitch = rotation.look_angles_deg(viewer - eye)
-            attention = smoothstep((75.0 - abs(yaw)) / 30.0)
-            yaw, pitch = np.array([yaw, pitch]) * attention + glance
-            pose[skeleton.index[bone]], lids = eye_motion(side, float(yaw), float(pitch), self._lids)
-            for index, weight in lids.items():
-                weights[index] = weight
-        return weights
 
     def _move_brows(self, idle: Weights, t: float, mix: Array) -> None:
         inner, outer, down = sum(
@@ -246,10 +210,3 @@ _LISTENING: Final = list(Activity).index(Activity.LISTENING)
 
 def _one_hot(activity: Activity) -> Array:
     return np.array([float(a is activity) for a in Activity])
-
-
-def _shares(skeleton: Skeleton, shares: dict[str, float]) -> dict[str, float]:
-    """The shares of the bones that the rig has, in the rig's order, summing to 1."""
-    present = {name: shares[name] for name in skeleton.names if name in shares}
-    total = sum(present.values())
-    return {name: share / total for name, share in present.items()}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from taoxr_runtime.animation.activity import Activity
+from taoxr_runtime.animation.body import Skeleton
 from taoxr_runtime.animation.curves import smoothstep
 
 BREATH_PERIOD_S: Final = 4.3
@@ -42,11 +43,18 @@ class Manner:
 
 _MANNERS: Final = {
     Activity.IDLE: Manner(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
-    Activity.LISTENING: Manner(1.6, (1.0, 0.0, -3.0), (0.14, 0.06, 0.0)),
-    Activity.THINKING: Manner(-0.4, (-2.5, 3.0, 1.5), (0.05, 0.0, 0.16)),
+    Activity.LISTENING: Manner(2.0, (1.5, 0.0, -5.0), (0.22, 0.1, 0.0)),
+    Activity.THINKING: Manner(-0.6, (-5.0, 4.0, 2.5), (0.05, 0.0, 0.25)),
     Activity.SPEAKING: Manner(0.5, (0.0, 0.0, 0.0), (0.05, 0.04, 0.0)),
 }
 MANNERS: Final = tuple(_MANNERS[activity] for activity in Activity)
+
+
+def shares(skeleton: Skeleton, wanted: dict[str, float]) -> dict[str, float]:
+    """The shares of the bones that a rig has, in the rig's order, summing to 1."""
+    present = {name: wanted[name] for name in skeleton.names if name in wanted}
+    total = sum(present.values())
+    return {name: share / total for name, share in present.items()}
 
 
 def breath_at(time_s: float) -> float:
