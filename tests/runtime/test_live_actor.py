@@ -88,3 +88,32 @@ def test_a_software_driver_leaves_it_to_the_cpu_and_a_gpu_does_not() -> None:
     with Actor(avatar, Nobody()) as figure:
         assert isinstance(figure.update(CAMERA), Splats if gl.is_software() else SplatBuffers)
     avatar.close()
+
+
+def test_what_a_software_driver_begins_is_for_when_the_next_frame_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Updates take less than a frame of 100 ms here; each is drawn in the frame after."""
+    now_us, ahead_us, asked = 5_000_000, 40_000, []
+
+    class Listening(Nobody):
+        def face(self, now_us: int, ahead_us: int = 0) -> NDArray[np.float32]:
+            asked.append(now_us)
+            return super().face(now_us, ahead_us)
+
+    monkeypatch.setattr(actor, "clock_us", lambda: now_us)
+    avatar = nnr.load(AVATAR)
+    with Actor(avatar, Listening(), device="cpu") as figure:
+        seen: list[int] = []
+        for _ in range(12):
+            asked.clear()
+            figure.update(CAMERA, ahead_us)
+            assert figure._background._running is not None
+            figure._background._running[1].result(30)
+            figure._background.update_ms = 60.0
+            seen.append(asked[-1])
+            now_us += 100_000
+    avatar.close()
+    begun = 5_000_000 + 100_000 * np.arange(12)
+    late = np.array(seen) - (begun + 100_000 + ahead_us)
+    assert np.abs(late[3:]).max() <= 1

@@ -1,5 +1,6 @@
 """The avatar's body: motion of the moment, and splats made from it without holding up the frame loop."""
 
+import math
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self
 
@@ -22,8 +23,9 @@ from taoxr_runtime.splats import Splats
 
 Device = Literal["auto", "cpu", "keyframes", "gpu"]
 
-# Weight of the newest measurement of how long an update takes.
+# Weight of the newest measurement of how long an update or a frame takes.
 _NEWEST: Final = 0.1
+_LONGEST_FRAME_US: Final = 1_000_000
 
 
 class Person(Protocol):
@@ -81,6 +83,8 @@ class Actor:
         self._background = Background(scene)
         self._last_us = 0
         self._update_us = 0.0
+        self._frame_us = 0.0
+        self._called_us = 0
         self._device: Device = device
         self._beside = beside
         self._on_gpu: GlScene | None = None
@@ -157,11 +161,24 @@ class Actor:
         if self._device == "keyframes":
             return self._interpolate(camera_in_model, ahead_us)
 
+        lead_us = self._until_drawn_us(wait)
+
         def prepare(scene: Scene) -> None:
-            # What starts now is drawn when it is done.
-            self._set(scene, camera_in_model, ahead_us + round(1e3 * self._background.update_ms))
+            self._set(scene, camera_in_model, ahead_us + lead_us)
 
         return self._background.update(prepare, share, wait=wait)
+
+    def _until_drawn_us(self, wait: bool) -> int:
+        """From now until the call that returns what is begun by this one."""
+        now_us, update_us = clock_us(), 1e3 * self._background.update_ms
+        since_us, self._called_us = now_us - (self._called_us or now_us), now_us
+        if wait:
+            return round(update_us)
+        # Frames that took no part in a rhythm, as while nobody looked, tell nothing of the next one.
+        if 0 < since_us < _LONGEST_FRAME_US:
+            weight = _NEWEST if self._frame_us else 1.0
+            self._frame_us += (since_us - self._frame_us) * weight
+        return round(max(math.ceil(update_us / self._frame_us), 1) * self._frame_us) if self._frame_us else 0
 
     def context_lost(self) -> None:
         """What lay on the GPU is gone: it is made anew by the next `update`, in the context current then."""
