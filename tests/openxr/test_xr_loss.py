@@ -93,6 +93,33 @@ def test_no_service_running(monado: Monado) -> None:
     assert "Traceback" not in done.stdout
 
 
+HEADLESS = Path(__file__).with_name("headless.py")
+
+
+def test_no_headset_at_the_start(monado: Monado) -> None:
+    done = monado.run([sys.executable, HEADLESS, "n", *TAOXR[2:]], timeout=PATIENCE_S)
+    assert done.returncode == 1
+    assert "sees no headset: connect it and switch it on" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_headset_that_comes_back_later_is_waited_for(monado: Monado) -> None:
+    """With its runtime, but not at once: the first two answers are those of the start."""
+    process = monado.start([sys.executable, HEADLESS, "yynnny", *TAOXR[2:], "--frames", "15"])
+    try:
+        app = Output(process)
+        app.wait_for("first frame")
+        monado.stop_service(signal.SIGKILL)
+        app.wait_for("waiting")
+        monado.start_service()
+        app.wait_for("connected to Monado")
+        app.wait_for("15 frames")
+        assert process.wait(PATIENCE_S) == 0, app.text
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_no_runtime_installed(tmp_path: Path) -> None:
     env = os.environ | {"XR_RUNTIME_JSON": str(tmp_path / "none.json")}
     done = subprocess.run(

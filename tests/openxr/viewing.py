@@ -22,6 +22,8 @@ HERE = Path(__file__).parent
 START = Placed(position=(0.2, 1.65, 0.4))
 """Where the head is when the client starts, and so what the avatar stands in front of."""
 IPD = 0.064
+CHECKED = {"TAOXR_GL_DEBUG": "1"}
+"""Each call of OpenGL is asked for its error, which ends the client."""
 SYMMETRIC = (-0.7, 0.7, 0.7, -0.7)
 
 
@@ -149,7 +151,7 @@ def looking(
     state.head, state.eyes = START, eyes()
     monado.remote.send()
     arguments = [scene, f"{size[0]}x{size[1]}", binding, format, str(layers)]
-    process = monado.start([sys.executable, HERE / "looker.py", *arguments], stdin=subprocess.PIPE)
+    process = monado.start([sys.executable, HERE / "looker.py", *arguments], CHECKED, stdin=subprocess.PIPE)
     looker = Looker(monado, process, folder)
     try:
         looker.wait_for("ready")
