@@ -301,6 +301,49 @@ def test_clear_errors() -> None:
         Skeleton(NAMES, SKELETON.parents, SKELETON.heads, "skull", ("eye.L", "eye.R"), SKELETON.eyes)
 
 
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.lists(
+        st.tuples(
+            st.sampled_from(list(Activity)),
+            CAMERAS,
+            st.sampled_from(["none", "stalled", "track"]),
+            st.integers(20, 240),
+        ),
+        min_size=2,
+        max_size=6,
+    ),
+)
+def test_whatever_changes_it_eases(seed: int, script: list[tuple[Activity, np.ndarray, str, int]]) -> None:
+    """What it does, where the viewer goes, a body's track that comes, stalls, goes: no part jerks."""
+    idle, poses, roots, time_us = Idle(SKELETON, seed=seed), [], [], 0
+    raised = SKELETON.rest_pose()
+    raised[SKELETON.index["upperarm01.L"]] = rotation.from_euler_deg(0.0, 0.0, 40.0)
+    body, viewer = BodyPose(raised, np.array([0.03, 0.0, 0.0])), FRONT.copy()
+    for activity, goal, track, ticks in script:
+        for _ in range(ticks):
+            viewer = viewer + (goal - viewer) * 0.02  # half a second for most of the way
+            face = np.zeros(52, np.float32)
+            if activity is Activity.SPEAKING:
+                face[arkit.INDEX["jawOpen"]] = 0.3 + 0.3 * np.sin(time_us / 30_000)
+            motion = idle.sample(
+                time_us, activity, viewer, face, None if track == "none" else body, stalled=track == "stalled"
+            )
+            poses.append(motion.pose.astype(np.float64))
+            roots.append(motion.root.astype(np.float64))
+            time_us += TICK_US
+    turned = np.array(poses)
+    eyes = [NAMES.index("eye.L"), NAMES.index("eye.R")]
+    a, b = turned[:-1], turned[1:]
+    vectors = 2 * (a[..., 3:] * b[..., :3] - b[..., 3:] * a[..., :3] + np.cross(b[..., :3], a[..., :3]))
+    speed = np.rad2deg(np.delete(vectors, eyes, axis=1)) * 1e6 / TICK_US
+    assert np.linalg.norm(speed, axis=-1).max() < BODY_SPEED
+    # A quick nod has 1000 degrees per second squared.
+    assert np.linalg.norm(np.diff(speed, axis=0), axis=-1).max() * 1e6 / TICK_US < 1200.0
+    assert np.abs(np.diff(roots, axis=0)).max() * 1e6 / TICK_US < 0.1
+
+
 def test_a_body_whose_track_stalls_breathes_on_and_goes_back_without_a_jump() -> None:
     idle, poses = Idle(SKELETON, seed=4), []
     raised = SKELETON.rest_pose()

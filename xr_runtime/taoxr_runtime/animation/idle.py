@@ -66,6 +66,7 @@ class Idle:
         self._mix = Follower(_one_hot(Activity.IDLE), 0.9)
         self._beat = Follower(0.0, 0.3)
         self._own: Follower | None = None
+        self._last_body: BodyPose | None = None
         self._first_us: int | None = None
         self._last_us: int | None = None
 
@@ -111,6 +112,10 @@ class Idle:
             # Not before now: what has been shown stays.
             self._blinks.shifted(t, self._shift[1])
 
+        if body is None:
+            # From a track that is gone, as after a lost connection, it eases over too.
+            body, stalled = self._last_body, True
+        self._last_body = body
         own = self._own_share(body is None or stalled, body is not None, dt)
         pose, root = self._skeleton.rest_pose(), np.zeros(3)
         if own > 0.0:
