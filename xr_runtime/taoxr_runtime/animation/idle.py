@@ -125,9 +125,10 @@ class Idle:
             pose, root = rotation.slerp(body.pose, pose, own), body.root * (1.0 - own)
         jaw = float(speech[arkit.INDEX["jawOpen"]])
         viewer = camera - root
-        trunk = np.array([0.0, self._aim.trunk(pose, viewer, dt), 0.0])
-        for bone, share in self._aim.spine_bones.items():
-            self._turn(pose, bone, trunk * share)
+        trunk = self._aim.trunk(pose, viewer, dt)
+        if abs(trunk) > _UNSEEN:
+            for bone, share in self._aim.spine_bones.items():
+                self._turn(pose, bone, np.array([0.0, trunk * share, 0.0]))
         self._hold_head(pose, t, dt, mix, viewer, glance, jaw, own)
         idle = self._aim.eyes(pose, viewer, glance)
         blink = self._blinks.at(t, activity)
