@@ -93,7 +93,7 @@ def main() -> None:
     binding = open_binding(binding_name, extensions())
     order: dict | None = {}
     controls, before, state, at = Controls(), Wishes(), "", 0.0
-    pictures = Pictures(format, int(layers), size=(width, height))
+    pictures = Pictures(format, None if layers == "auto" else int(layers), size=(width, height))
     with SplatRenderer() as renderer, Link(binding, pictures, 1.6) as link:
         session = link.session
         leaving = False

@@ -37,7 +37,7 @@ def monado() -> Iterator[Monado]:
 def test_a_killed_runtime_is_waited_for(monado: Monado, tmp_path: Path) -> None:
     picture = tmp_path / "last.png"
     with running(monado, "--frames", "15", "--screenshot", str(picture)) as app:
-        app.wait_for("connected to Monado")
+        assert " in one swapchain, " in app.wait_for("connected to Monado")
         app.wait_for("first frame")
         monado.stop_service(signal.SIGKILL)
         line = app.wait_for("went away")

@@ -11,14 +11,14 @@ from scenes import person
 
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime.render import gl
-from taoxr_runtime.xr import api
+from taoxr_runtime.xr import api, swapchain
 from taoxr_runtime.xr.app import Still
 from taoxr_runtime.xr.captions import Words, paint
 from taoxr_runtime.xr.floor import OnFloor, floor
 from taoxr_runtime.xr.link import Pictures
 from taoxr_runtime.xr.poses import DISTANCE_M, Eye, Pose, head, in_front
 from taoxr_runtime.xr.runtime import Size
-from taoxr_runtime.xr.swapchain import choose_format, encode_srgb
+from taoxr_runtime.xr.swapchain import EyeImages, choose_format, encode_srgb
 from taoxr_runtime.xr.timing import Timing, collector_off
 
 pytestmark = pytest.mark.unit
@@ -111,6 +111,45 @@ def test_formats() -> None:
         choose_format("rgba8", offered)
     with pytest.raises(UnavailableError, match="none of the formats"):
         choose_format("auto", [1])
+
+
+@pytest.mark.parametrize("error", [api.XrError, api.NoRuntimeError])
+def test_one_swapchain_with_layers_where_that_can_be_else_two(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    made: list[int] = []
+    refused: set[int] = set()
+
+    class Chain:
+        def __init__(self, session: object, format: str, size: Size, layers: int) -> None:
+            if layers in refused:
+                raise error("xrCreateSwapchain: no")
+            made.append(layers)
+
+        def close(self) -> None:
+            made.pop()
+
+    monkeypatch.setattr(swapchain, "Swapchain", Chain)
+
+    def layers(sizes: list[Size], wanted: int | None) -> tuple[int, list[int]]:
+        made.clear()
+        images = EyeImages(None, "srgb8", sizes, wanted)
+        return images.layers, list(made)
+
+    alike, different = [Size(8, 8)] * 2, [Size(8, 8), Size(8, 9)]
+    assert layers(alike, None) == (2, [2])
+    assert layers(different, None) == (1, [1, 1])
+    assert layers(alike, 1) == (1, [1, 1])
+    with pytest.raises(InvalidInputError, match="differ in size"):
+        layers(different, 2)
+    refused.add(2)
+    assert layers(alike, None) == (1, [1, 1])
+    with pytest.raises(error):
+        layers(alike, 2)
+    refused.add(1)
+    with pytest.raises(error):
+        layers(alike, None)
+    assert not made
 
 
 def test_light_is_encoded_as_srgb() -> None:

@@ -59,9 +59,9 @@ def test_the_avatar_stands_in_front_on_the_floor(looker: Looker) -> None:
     np.testing.assert_allclose(shot["model"], viewing.model(START), atol=1e-5)
 
 
-@pytest.mark.parametrize(("format", "layers"), [("rgba8", 2), ("rgba16f", 1), ("srgb8", 2)])
+@pytest.mark.parametrize(("format", "layers"), [("rgba8", 2), ("rgba16f", 1), ("srgb8", 2), ("auto", "auto")])
 def test_formats_and_layers(
-    monado: Monado, tmp_path: Path, record_property: Note, format: str, layers: int
+    monado: Monado, tmp_path: Path, record_property: Note, format: str, layers: int | str
 ) -> None:
     head, settings = POSES["asymmetric"]
     with looking(monado, tmp_path, size=SIZE, format=format, layers=layers) as client:

@@ -144,7 +144,7 @@ def looking(
     size: tuple[int, int] = (176, 160),
     binding: str = "egl",
     format: str = "auto",
-    layers: int = 1,
+    layers: int | str = 1,
 ) -> Iterator[Looker]:
     """A client, in which the validation layer finds no fault."""
     state = monado.remote.state

@@ -221,9 +221,10 @@ def _reopen(options: Options, watchdog: Watchdog, loop: _Loop) -> Binding | None
 def _connect(binding: Binding, options: Options, tell: Callable[[str], None]) -> Link:
     link = Link(binding, options.pictures, options.eye_height, options.surroundings)
     sizes = " and ".join(dict.fromkeys(f"{size.width}x{size.height}" for size in link.sizes))
+    images = "one swapchain" if link.layers > 1 else "two swapchains"
     tell(
-        f"connected to {link.runtime.name}, {link.runtime.headset}: {binding.name}, {link.format} {sizes}, "
-        f"space {link.session.space}"
+        f"connected to {link.runtime.name}, {link.runtime.headset}: {binding.name}, {link.format} {sizes} in "
+        f"{images}, space {link.session.space}"
     )
     return link
 

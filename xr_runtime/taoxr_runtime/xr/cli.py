@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 from enum import StrEnum
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -52,6 +52,14 @@ class FormatChoice(StrEnum):
     RGBA16F = "rgba16f"
 
 
+class LayersChoice(StrEnum):
+    """Of the swapchains."""
+
+    AUTO = "auto"
+    TWO_SWAPCHAINS = "1"
+    TWO_LAYERS = "2"
+
+
 @app.command()
 def xr(
     target: Target = None,
@@ -71,8 +79,8 @@ def xr(
     binding: Binding = BindingChoice.AUTO,
     format: Annotated[FormatChoice, typer.Option(help="Of the swapchains.")] = FormatChoice.AUTO,
     layers: Annotated[
-        int, typer.Option(min=1, max=2, help="1: a swapchain for each eye; 2: one with two layers.")
-    ] = 1,
+        LayersChoice, typer.Option(help="1: a swapchain for each eye; 2: one with two; auto: what can be.")
+    ] = LayersChoice.AUTO,
     scale: Scale = 1.0,
     raster: Raster = "auto",
     depth: Depth = True,
@@ -131,7 +139,10 @@ def xr(
             )
         ground = floor(feet(scene))
         figure = OnFloor(stack.enter_context(Actor(scene, person, beside=ground)), ground)
-        pictures = Pictures(format.value, cast(Literal[1, 2], layers), scale, smallest=smallest, depth=depth)
+        swapchains: Literal[1, 2] | None = None
+        if layers is not LayersChoice.AUTO:
+            swapchains = 1 if layers is LayersChoice.TWO_SWAPCHAINS else 2
+        pictures = Pictures(format.value, swapchains, scale, smallest=smallest, depth=depth)
         options = Options(binding.value, pictures, frames, eye_height(scene), raster, refresh_rate=rate)
 
         timing = run(options, figure, partner, tell, save, ears and ears.look)

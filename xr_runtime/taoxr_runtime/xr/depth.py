@@ -34,7 +34,7 @@ class DepthImages:
             line of sight, row 0 at the top, infinity where the body is not.
     """
 
-    def __init__(self, session: Session, format: str, sizes: Sequence[Size], layers: int) -> None:
+    def __init__(self, session: Session, format: str, sizes: Sequence[Size], layers: int | None) -> None:
         self._images = EyeImages(session, format, sizes, layers)
         self._pass: DepthPass | None = None
         # Layers refer to these; they must live until the frame has been handed over.

@@ -45,7 +45,7 @@ class Pictures:
 
     Attributes:
         format: See ``choose_format``.
-        layers: 1 for two swapchains, 2 for one with two layers.
+        layers: 1 for two swapchains, 2 for one with two layers; None: see ``EyeImages``.
         scale: Width and height as parts of what the runtime recommends.
         size: Width and height in pixels in place of that.
         smallest: Part of width and height that may be drawn in their place, to keep up with the headset.
@@ -53,7 +53,7 @@ class Pictures:
     """
 
     format: FormatName = "auto"
-    layers: Literal[1, 2] = 1
+    layers: Literal[1, 2] | None = None
     scale: float = 1.0
     size: tuple[int, int] | None = None
     smallest: float = 1.0
@@ -105,6 +105,7 @@ class Link:
         runtime: The runtime.
         session: The session.
         format: Of the swapchains.
+        layers: Of each: 2 if both eyes' pictures lie in one.
         display: The headset's refresh rate.
         sizes: Of each eye's picture at most.
         views: The user's eyes in the frame under way, from the avatar's frame; empty while tracking is lost.
@@ -135,6 +136,7 @@ class Link:
             self.format = choose_format(pictures.format, formats)
             self._images = EyeImages(self.session, self.format, self.sizes, pictures.layers)
             made.callback(self._images.close)
+            self.layers = self._images.layers
             wanted = pictures.depth and DEPTH in self.runtime.extensions
             depth_format = choose_depth_format(formats) if wanted else None
             self._depths: DepthImages | None = None

@@ -133,20 +133,35 @@ class EyeImages:
         session: Their owner.
         format: As ``choose_format`` or ``choose_depth_format`` gives it.
         sizes: Of the picture for each eye.
-        layers: 2 for one swapchain with layers, 1 for two swapchains.
+        layers: 2 for one swapchain with layers, which is half the calls; 1 for two swapchains; None for what
+            can be: one where the eyes have one size and the runtime makes such, else two.
+
+    Attributes:
+        layers: As chosen.
 
     Raises:
         InvalidInputError: Layers are wanted for eyes of different sizes.
+        XrError: The runtime refuses.
     """
 
-    def __init__(self, session: Session, format: str, sizes: Sequence[Size], layers: int) -> None:
-        if layers != 1 and len(set(sizes)) != 1:
+    def __init__(self, session: Session, format: str, sizes: Sequence[Size], layers: int | None) -> None:
+        alike = len(set(sizes)) == 1
+        if layers is not None and layers != 1 and not alike:
             raise InvalidInputError("layers", layers, f"1, for the headset's eyes differ in size: {sizes}")
-        self._layered = layers != 1
         self._chains: list[Swapchain] = []
+        self.layers = len(sizes) if layers is None and alike else layers or 1
         try:
-            for size in sizes[: 1 if self._layered else None]:
-                self._chains.append(Swapchain(session, format, size, len(sizes) if self._layered else 1))
+            self._make(session, format, sizes)
+        except (api.XrError, api.NoRuntimeError):
+            if layers is not None or self.layers == 1:
+                raise
+            self.layers = 1
+            self._make(session, format, sizes)
+
+    def _make(self, session: Session, format: str, sizes: Sequence[Size]) -> None:
+        try:
+            for size in sizes[: 1 if self.layers > 1 else None]:
+                self._chains.append(Swapchain(session, format, size, self.layers))
         except BaseException:
             self.close()
             raise
@@ -158,7 +173,7 @@ class EyeImages:
         Args:
             sizes: For each eye what to draw, at the lower left, of the picture; not more than all of it.
         """
-        if self._layered:
+        if self.layers > 1:
             (chain,) = self._chains
             with chain.image() as first:
                 layers = range(chain.layers)
@@ -170,7 +185,7 @@ class EyeImages:
 
     def parts(self, sizes: Sequence[Size]) -> list[Any]:
         """``XrSwapchainSubImage`` for each eye, of what was drawn with these sizes."""
-        if self._layered:
+        if self.layers > 1:
             return [self._chains[0].part(layer, size) for layer, size in enumerate(sizes)]
         return [chain.part(size=size) for chain, size in zip(self._chains, sizes, strict=True)]
 
