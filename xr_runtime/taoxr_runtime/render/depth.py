@@ -18,6 +18,7 @@ from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import View
 from taoxr_runtime.render.targets import TextureTarget
 
+_DEPTH: Final = 0x1801  # GL_DEPTH
 _NOTHING: Final = (ctypes.c_float * 1)(1.0)
 
 
@@ -66,6 +67,8 @@ class DepthPass:
             GlError: The driver cannot draw on a texture, or failed.
         """
         g = gl.gl()
+        types = ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p
+        clear = gl.direct("glClearNamedFramebufferfv", None, *types)
         with gl.borrowed(), gl.testing_depth():
             if self._held is not mesh.triangles:
                 self._triangles.write(np.ascontiguousarray(mesh.triangles, np.uint32))
@@ -80,7 +83,7 @@ class DepthPass:
             for view, target in zip(views, targets, strict=True):
                 self._attach(target)
                 g.glViewport(0, 0, target.width, target.height)
-                g.glClearNamedFramebufferfv(self._framebuffer, g.GL_DEPTH, 0, _NOTHING)
+                clear(self._framebuffer, _DEPTH, 0, ctypes.addressof(_NOTHING))
                 self._program.set_matrix("world_to_clip", view.projection @ view.world_to_view)
                 self._corners.draw_corners(mesh.triangles.size)
             g.glNamedFramebufferTexture(self._framebuffer, g.GL_DEPTH_ATTACHMENT, 0, 0)
