@@ -161,6 +161,7 @@ def files(tmp_path: Path) -> Path:
         (["demo", "--out", "{0}/o", "--text", "x", "--target", "127.0.0.1:9"], "127.0.0.1:9"),
         (["render", "-o", "{0}/x.gif"], "--out"),
         (["render", "-o", "{0}/x.mp4"], "--text"),
+        (["render", "-o", "{0}/x.mp4", "--text", "x", "--fps", "0"], "--fps: got 0.0, expected 5 to 60"),
         (["render", "-o", "{0}/x.png", "--expression", "smile=1"], "--expression"),
         (["render", "-o", "{0}/x.png", "--expression", "jawOpen=7"], "--expression"),
         (["render", "-o", "{0}/x.png", "--view", "back"], "--view"),

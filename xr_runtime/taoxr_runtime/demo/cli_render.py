@@ -85,7 +85,7 @@ def render(
     taoxr demo && taoxr render --conversation taoxr-demo --view face -o close.mp4
     """
     width, height = parse_size(size)
-    check_fps(fps or _FPS)
+    rate = check_fps(_FPS if fps is None else fps)
     if out.suffix.lower() not in (".mp4", ".png"):
         raise InvalidInputError("--out", str(out), "a name that ends in .mp4 or .png")
     if view and view not in _VIEWS:
@@ -125,12 +125,12 @@ def render(
                 drawn.picture(out, at)
         elif film:
             assert speech is not None
-            _film(stage, camera, out, fps or _FPS, speech)
+            _film(stage, camera, out, rate, speech)
         elif sheet is not None:
             assert speech is not None
-            save_picture(out, _sheet(stage, camera, fps or _FPS, speech, sheet))
+            save_picture(out, _sheet(stage, camera, rate, speech, sheet))
         else:
-            save_picture(out, _picture(stage, camera, fps or _FPS, speech, at, face))
+            save_picture(out, _picture(stage, camera, rate, speech, at, face))
     console.print(f"  {out}", soft_wrap=True)
 
 
@@ -219,7 +219,7 @@ def _film(stage: Stage, view: View, out: Path, fps: float, speech: _Speech) -> N
 
 def _check_alone(conversation: Path, others: dict[str, object]) -> None:
     for option, value in others.items():
-        if value:
+        if value not in (None, "", []):
             raise InvalidInputError("--conversation", str(conversation), f"no {option} beside it")
 
 
