@@ -19,7 +19,8 @@ _TURN_S: Final = 0.5
 """In which it slows down or speeds up at the end of a slice, at most."""
 _STAY_S: Final = (15.0, 35.0)
 """After so long it goes over to another slice of the kind."""
-_CANDIDATES_HZ: Final = 10.0
+_CANDIDATES_S: Final = 0.1
+_MOST_CANDIDATES: Final = 1000
 _SOON_S: Final = 2.0
 _LIVELY: Final = 0.5
 """How much it counts that a talk goes on lively, beside how alike the poses are."""
@@ -103,13 +104,14 @@ class Clips:
         The one whose pose is the most like the one then; but for talk, one with something to see soon after.
         """
         length = piece.end - piece.start
-        phases = np.arange(0.0, period(length), 1.0 / _CANDIDATES_HZ)
+        step = max(_CANDIDATES_S, period(length) / _MOST_CANDIDATES)
+        phases = np.arange(0.0, period(length), step)
         now, _ = self._sample(np.array([at]))
         there, _ = self._recording.at(piece.start + to_and_fro(phases, length))
         apart = _unlike(now, there)
         if piece.talk:
             moved = _unlike(there, np.roll(there, -1, axis=0))
-            window = min(round(_SOON_S * _CANDIDATES_HZ), len(phases))
+            window = min(max(round(_SOON_S / step), 1), len(phases))
             soon = np.convolve(np.tile(moved, 2), np.ones(window))[window - 1 :][: len(phases)]
             apart = apart / max(apart.max(), 1e-9) - _LIVELY * soon / max(soon.max(), 1e-9)
         return float(phases[apart.argmin()])

@@ -222,3 +222,27 @@ def test_folder(tmp_path: Path) -> None:
     clips = Clips(Recording.of_folder(folder), np.random.default_rng(0), 0.0)
     q, _ = clips.at(np.arange(0.0, 3.0, 0.01))
     assert np.isfinite(q).all()
+
+
+def test_slices_of_minutes_have_no_more_candidates(recording: Recording) -> None:
+    """Else going over to one would take as many poses as it is long."""
+    long = Recording(
+        np.tile(recording.rotations, (30, 1, 1)),
+        np.tile(recording.hips, (30, 1)),
+        recording.rate_hz,
+        (Slice(False, 0.0, 600.0), Slice(True, 600.0, 1190.0)),
+    )
+    asked: list[int] = []
+    at = Recording.at
+
+    def counting(self: Recording, seconds: Array) -> tuple[Array, Array]:
+        asked.append(len(seconds))
+        return at(self, seconds)
+
+    clips = Clips(long, np.random.default_rng(0), 0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Recording, "at", counting)
+        clips.turn_to(1.0, True)
+    assert max(asked) <= 1001
+    q, _ = clips.at(np.arange(1.0, 3.0, 0.1))
+    assert np.isfinite(q).all()
