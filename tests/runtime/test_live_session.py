@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from taoxr import arkit
-from taoxr.client import ConversationOptions, InputMode, MediaChunk
+from taoxr.client import ConversationOptions, InputMode, MediaChunk, State, TurnState
 from taoxr.errors import ConnectionLostError, InvalidInputError, TaoxrError
 from taoxr_runtime.audio import NullSink, NullSource
 from taoxr_runtime.live.commands import Ask, Command, Inbox, Interrupt, Say
@@ -63,12 +63,37 @@ class Bridge:
         await asyncio.Event().wait()
 
 
+class Quick(Bridge):
+    """Takes up a question while it is still being sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: asyncio.Queue[Any] = asyncio.Queue()
+        self.taken: Callable[[], object] = lambda: True
+
+    async def send_text(self, text: str) -> None:
+        await super().send_text(text)
+        await self.events.put(TurnState(1, "turn-1", 0, State.THINKING, ""))
+        while not self.taken():  # noqa: ASYNC110  the session has no event for it
+            await asyncio.sleep(0)
+
+    async def __anext__(self) -> Any:
+        return await self.events.get()
+
+
+class Broken(Bridge):
+    """Cannot be asked."""
+
+    async def send_text(self, text: str) -> None:
+        raise ConnectionLostError("gone")
+
+
 class Stage:
     """A session with the scripted bridge."""
 
-    def __init__(self) -> None:
+    def __init__(self, bridge: Any = None) -> None:
         sink, source = NullSink(), NullSource()
-        self.bridge: Any = Bridge()
+        self.bridge: Any = bridge or Bridge()
         self.inbox = Inbox(asyncio.get_running_loop())
         self.report = Report(sink, source)
         self.speech = Speech(sink)
@@ -124,6 +149,25 @@ async def test_a_question_and_other_words_take_the_place_of_words_that_are_still
     assert not stage.speech.turn_id
     await stage.end()
     assert await stage.left() == Ask("Who are you?"), "no turn has taken it up"
+
+
+async def test_a_question_that_a_turn_took_up_at_once_is_not_asked_again() -> None:
+    bridge = Quick()
+    stage = Stage(bridge)
+    bridge.taken = lambda: stage.session._turn_id
+    stage.put(Ask("Who are you?"))
+    await stage.until(lambda: stage.session._turn_id and not stage.inbox._commands)
+    await stage.end()
+    assert bridge.asked == ["Who are you?"]
+    assert await stage.left() is None
+
+
+async def test_a_question_that_could_not_be_sent_is_asked_once_in_the_next_conversation() -> None:
+    stage = Stage(Broken())
+    stage.put(Ask("Who are you?"))
+    with pytest.raises(ConnectionLostError):
+        await asyncio.wait_for(stage.task, DEADLINE_S)
+    assert list(stage.inbox._commands) == [Ask("Who are you?")]
 
 
 async def test_words_that_cannot_be_said_are_told_once_and_dropped() -> None:

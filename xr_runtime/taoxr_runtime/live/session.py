@@ -121,9 +121,13 @@ class Session:
                 self._memory.said(text)
                 # Not when it was typed: a question may have waited for the connection.
                 self._report.user_ended(clock_us())
-                await self._conversation.send_text(text)
-                self._asked = command
-                self._report.thinking = True
+                # Before it is sent, for a turn may take it up while it is being sent.
+                self._asked, self._report.thinking = command, True
+                try:
+                    await self._conversation.send_text(text)
+                except BaseException:
+                    self._asked = None  # it is among the commands still
+                    raise
             case Say():
                 await self._hush()
                 # Beside the commands: what is said at length can be interrupted before all of it is made.
