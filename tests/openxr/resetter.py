@@ -2,10 +2,10 @@
 
 python resetter.py FILE RESET...
 
-At each of these frames the OpenGL context is taken away: from then on every call does nothing, as in a lost
-context, and the driver reports GL_CONTEXT_LOST until there is a new one. Ends some frames after the last one
-and saves the last picture as .npz: `pictures`, `distances`, and the splats it was drawn from, with
-`projection` and `world_to_view` of the left eye.
+At each of these frames, while the avatar is updated or ("d3") before it is drawn, the OpenGL context is taken
+away: from then on every call does nothing, as in a lost context, and the driver reports GL_CONTEXT_LOST until
+there is a new one. Ends some frames after the last one and saves the last picture as .npz: `pictures`,
+`distances`, and the splats it was drawn from, with `projection` and `world_to_view` of the left eye.
 """
 
 import sys
@@ -22,7 +22,8 @@ from taoxr_runtime.xr.conversation import Nobody
 from taoxr_runtime.xr.link import Pictures, Shot
 
 CONTEXT_LOST = 0x0507
-resets = [int(number) for number in sys.argv[2:]]
+resets = [int(number) for number in sys.argv[2:] if number[0] != "d"]
+before_drawing = [int(number[1:]) for number in sys.argv[2:] if number[0] == "d"]
 
 
 def say(line: str) -> None:
@@ -68,6 +69,8 @@ class Losing:
         if self._frame in resets:
             lose()
         splats = self._actor.update(camera_in_model, ahead_us)
+        if self._frame in before_drawing:
+            lose()
         say(f"updated {self._frame}")
         return splats
 
@@ -90,6 +93,6 @@ def save(shot: Shot) -> None:
 
 report_loss()
 with closing(load_avatar(None)) as scene, Actor(scene, Nobody(), device="gpu") as actor:
-    options = Options(pictures=Pictures(size=(64, 64)), frames=max(resets) + 2)
+    options = Options(pictures=Pictures(size=(64, 64)), frames=max(resets + before_drawing) + 2)
     timing = run(options, Losing(actor), Silence(), say, on_last=save)
 say(f"{timing.frames} frames")

@@ -96,6 +96,24 @@ def test_no_service_running(monado: Monado) -> None:
 HEADLESS = Path(__file__).with_name("headless.py")
 
 
+def test_a_runtime_that_refuses_depth_after_all(monado: Monado) -> None:
+    """Monado takes it, so its refusal is made up."""
+    code = (
+        "from taoxr_runtime.xr import api, link\n"
+        "def refuse(*_): raise api.XrError('xrCreateSwapchain: no')\n"
+        "link.DepthImages = refuse\n"
+        f"{TAOXR[1]}"
+    )
+    done = monado.run([sys.executable, "-c", code, *TAOXR[2:]], timeout=PATIENCE_S)
+    assert done.returncode == 1
+    assert "takes no depth (xrCreateSwapchain: no): use --no-depth" in done.stdout
+    assert "Traceback" not in done.stdout
+    done = monado.run(
+        [sys.executable, "-c", code, *TAOXR[2:], "--no-depth", "--frames", "2"], timeout=PATIENCE_S
+    )
+    assert done.returncode == 0, done.stdout
+
+
 def test_no_headset_at_the_start(monado: Monado) -> None:
     done = monado.run([sys.executable, HEADLESS, "n", *TAOXR[2:]], timeout=PATIENCE_S)
     assert done.returncode == 1

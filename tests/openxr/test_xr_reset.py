@@ -46,3 +46,14 @@ def test_a_reset_of_the_gpu_is_told_and_survived(tmp_path: Path) -> None:
         assert np.abs(wanted - BACKGROUND_SRGB).max() > 0.3, "the avatar is in sight"
         assert viewing.psnr(last["pictures"][0], wanted) >= MIN_PSNR
         assert np.isfinite(last["distances"]).any(axis=(1, 2)).all()
+
+
+def test_a_gpu_that_is_reset_before_each_picture_is_given_up(tmp_path: Path) -> None:
+    with Monado() as monado:
+        resetter = Path(__file__).with_name("resetter.py")
+        done = monado.run(
+            [sys.executable, resetter, tmp_path / "none.npz", *(f"d{n}" for n in range(2, 9))], timeout=120
+        )
+    assert done.returncode != 0
+    assert "ContextLostError: the GPU was reset" in done.stdout
+    assert done.stdout.count("what was on it is made anew") == 2

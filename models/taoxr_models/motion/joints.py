@@ -60,9 +60,9 @@ EYE_LIMITS: Final = np.array([[-30.0, 30.0], [-20.0, 20.0]])
 _RESISTING: Final = 0.12
 _TRUNK_SHARES: Final = {"spine": 0.30, "chest": 0.35, "upperChest": 0.35}
 _HEAD_SHARES: Final = {"neck": 0.45, "head": 0.55}
+TRUNK_AND_HEAD: Final = (*_TRUNK_SHARES, *_HEAD_SHARES)
+"""Bones of trunk and head from below, without the hips."""
 # Degrees at the top of a breath, apart from the shoulders'.
-HEAD_AND_TRUNK: Final = (*_TRUNK_SHARES, *_HEAD_SHARES)
-"""Bones of trunk and head, without the hips."""
 _CHEST_BREATH: Final = {"chest": -0.5, "upperChest": -0.8, "neck": 1.3}
 # Shares of the curl: of each finger, more towards the little one, times those of its joints from the hand on.
 _FINGER_BONES: Final = tuple(
@@ -135,7 +135,7 @@ def arm_bones(side: str) -> list[int]:
 
 def head_turn(q: Array) -> Array:
     """How the head is turned in the avatar's axes, [n, 4]."""
-    return chain(*(q[:, INDEX[bone]] for bone in ("hips", *_TRUNK_SHARES, *_HEAD_SHARES)))
+    return chain(*(q[:, INDEX[bone]] for bone in ("hips", *TRUNK_AND_HEAD)))
 
 
 def look(q: Array, gaze: Array) -> None:

@@ -22,10 +22,10 @@ from taoxr_models.motion.ease import AT_EASE, Ease
 from taoxr_models.motion.gaze import Gaze, direction_to
 from taoxr_models.motion.joints import (
     ARM_AT,
-    HEAD_AND_TRUNK,
     HEAD_AT,
     INDEX_OF,
     JOINTS,
+    TRUNK_AND_HEAD,
     TRUNK_AT,
     Pose,
     arm_bones,
@@ -272,7 +272,7 @@ class Mover:
         still = np.zeros((len(times), 4))
         gaze = self._gaze.direction(times) + self._ease.glances(times)
         added, _ = rotations(Pose(joints, still, still[:, 0], gaze))
-        for bone in HEAD_AND_TRUNK:
+        for bone in TRUNK_AND_HEAD:
             q[:, INDEX[bone]] = multiply(q[:, INDEX[bone]], added[:, INDEX[bone]])
         for side, arm in arms.items():
             if arm[:, -1].any():

@@ -1,6 +1,7 @@
 """``taoxr render``."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Final, cast, get_args
@@ -95,7 +96,8 @@ def render(
     if sheet is not None:
         _check_sheet(sheet, out, at, text or wav or conversation)
     if conversation is not None:
-        _check_alone(conversation, {"--text": text, "--wav": wav, "--expression": expression, "--fps": fps})
+        others = {"--text": text, "--wav": wav, "--expression": expression, "--fps": fps, "--target": target}
+        _check_alone(conversation, others)
     if text and wav:
         raise InvalidInputError("--wav", str(wav), "either --text or --wav")
     film = out.suffix.lower() == ".mp4"
@@ -217,7 +219,7 @@ def _film(stage: Stage, view: View, out: Path, fps: float, speech: _Speech) -> N
             video.add(picture)
 
 
-def _check_alone(conversation: Path, others: dict[str, object]) -> None:
+def _check_alone(conversation: Path, others: Mapping[str, object]) -> None:
     for option, value in others.items():
         if value not in (None, "", []):
             raise InvalidInputError("--conversation", str(conversation), f"no {option} beside it")

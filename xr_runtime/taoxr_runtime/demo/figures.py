@@ -12,6 +12,9 @@ from taoxr import __version__
 from taoxr.client import Event, MediaChunk, Motion, ServerInfo
 from taoxr_runtime.demo.record import Record, Turn
 
+TIMELINE: Final = "timeline.json"
+POSES: Final = "poses.npz"
+VOICES: Final = "voices.wav"
 _DEFAULT_PERIOD_US: Final = 33_333
 
 
@@ -101,11 +104,6 @@ def summary(record: Record, info: ServerInfo | None) -> dict[str, Any]:
             "p50": _percentile(np.array(late) / 1e3, 50), "p99": _percentile(np.array(late) / 1e3, 99)}},
         "machine": _machine(info),
     }  # fmt: skip
-
-
-TIMELINE: Final = "timeline.json"
-POSES: Final = "poses.npz"
-VOICES: Final = "voices.wav"
 
 
 def poses(record: Record) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -163,15 +163,15 @@ def run(
     with Watchdog(tell) as watchdog, collector_off():
         loop = _Loop(options, figure, partner, watchdog, timing, tell, on_last, on_head)
         binding: Binding | None = open_binding(options.binding, extensions())
-        again, losses, drawn = False, 0, 0
+        again, losses, shown = False, 0, 0
         while binding is not None:
             try:
                 with gl.naming_loss():
                     _show(binding, options, watchdog, loop, tell, again)
                 break
             except gl.ContextLostError as error:
-                losses, drawn = (1 if loop.drawn > drawn else losses + 1), loop.drawn
-                if losses > _MOST_LOSSES:
+                losses, shown = (1 if timing.frames > shown else losses + 1), timing.frames
+                if losses >= _MOST_LOSSES:
                     raise
                 tell(f"{error}: what was on it is made anew")
                 figure.context_lost()
@@ -247,7 +247,6 @@ class _Loop:
 
     Attributes:
         timing: How long frames took.
-        drawn: How many were.
     """
 
     def __init__(
@@ -268,7 +267,7 @@ class _Loop:
         self._renderer: SplatRenderer | None = None
         self._gpu: GpuTime | None = None
         self._listening = False
-        self.drawn = 0
+        self._drawn = 0
         self._leaving: float | None = None
 
     @contextmanager
@@ -309,7 +308,7 @@ class _Loop:
         self._partner.tick(self._controls.update(None, time.monotonic(), away=True))
 
     def _last(self) -> bool:
-        return self._watchdog.stop or 0 < self._options.frames <= self.drawn
+        return self._watchdog.stop or 0 < self._options.frames <= self._drawn
 
     def _frame(self, link: Link, pace: Pace) -> None:
         timing, gpu = self.timing, self._gpu
@@ -333,7 +332,7 @@ class _Loop:
         gpu.begin()
         splats = self._figure.update(camera, frame.ahead_us)
         timing.passed()
-        self.drawn += 1
+        self._drawn += 1
         capture = self._on_last is not None and self._leaving is None and self._last()
         figure = self._figure
         shot = link.draw(frame, self._renderer, splats, figure.order, words, capture, figure.mesh)
@@ -343,11 +342,11 @@ class _Loop:
         timing.passed()
         timing.end(frame.display_time, frame.period, pace.scale)
         pace.frame(max(timing.work_ms, gpu.ms), frame.period / 1e6)
-        if self.drawn == 1:
+        if self._drawn == 1:
             self._tell("first frame shown")
         if shot is not None and self._on_last is not None:
             self._on_last(shot)
-        collect_young(self.drawn)
+        collect_young(self._drawn)
 
     def _pulse(self, link: Link, wishes: Wishes) -> None:
         """Let the hands feel that they hold the avatar, and that it listens to the key."""

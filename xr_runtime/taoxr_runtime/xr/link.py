@@ -11,11 +11,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from taoxr.errors import UnavailableError
 from taoxr_runtime.render import SplatRenderer, View
 from taoxr_runtime.render.depth import Mesh
 from taoxr_runtime.render.splat_buffers import SplatBuffers
 from taoxr_runtime.splats import Splats
 from taoxr_runtime.xr import poses
+from taoxr_runtime.xr.api import XrError
 from taoxr_runtime.xr.binding import Binding
 from taoxr_runtime.xr.captions import CaptionPanel, Words
 from taoxr_runtime.xr.controls import Hands, Wishes
@@ -141,7 +143,12 @@ class Link:
             depth_format = choose_depth_format(formats) if wanted else None
             self._depths: DepthImages | None = None
             if depth_format is not None:
-                self._depths = DepthImages(self.session, depth_format, self.sizes, pictures.layers)
+                try:
+                    self._depths = DepthImages(self.session, depth_format, self.sizes, pictures.layers)
+                except XrError as error:
+                    raise UnavailableError(
+                        f"the OpenXR runtime takes no depth ({error}): use --no-depth"
+                    ) from error
                 made.callback(self._depths.close)
             self._captions = CaptionPanel(self.session, self.format, eye_height)
             made.callback(self._captions.close)

@@ -149,16 +149,16 @@ class EyeImages:
         if layers is not None and layers != 1 and not alike:
             raise InvalidInputError("layers", layers, f"1, for the headset's eyes differ in size: {sizes}")
         self._chains: list[Swapchain] = []
-        self.layers = len(sizes) if layers is None and alike else layers or 1
-        try:
-            self._make(session, format, sizes)
-        except (api.XrError, api.NoRuntimeError):
-            if layers is not None or self.layers == 1:
-                raise
-            self.layers = 1
-            self._make(session, format, sizes)
+        if layers is None and alike:
+            try:
+                self._make(session, format, sizes, len(sizes))
+                return
+            except (api.XrError, api.NoRuntimeError):
+                layers = 1  # if that was not why it refused, it will again
+        self._make(session, format, sizes, layers or 1)
 
-    def _make(self, session: Session, format: str, sizes: Sequence[Size]) -> None:
+    def _make(self, session: Session, format: str, sizes: Sequence[Size], layers: int) -> None:
+        self.layers = layers
         try:
             for size in sizes[: 1 if self.layers > 1 else None]:
                 self._chains.append(Swapchain(session, format, size, self.layers))
