@@ -61,7 +61,8 @@ public sealed class LiveAvatarTest
 
     public void Run(IEnumerable<string> commands)
     {
-        Until(() => _avatar.Session?.State == SessionState.Running, "the conversation runs");
+        // The session's state is another thread's; the voice is there when a frame has taken it in.
+        Until(() => _avatar.Session?.State == SessionState.Running && _avatar.Playback.Voice != null, "the conversation runs");
         Say("voice", _avatar.Playback.Voice.Rate, _avatar.Playback.Body != null);
         foreach (var command in commands)
         {
