@@ -16,7 +16,6 @@ import functools
 import importlib
 import os
 import sys
-import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -370,30 +369,10 @@ def _integers(what: int, count: int) -> list[int]:
 
 @functools.cache
 def writes_overtake() -> bool:
-    """Whether large writes to buffers may overtake commands, see `objects.Buffer`; asked once per process."""
+    """Whether writes to buffers may overtake commands, see `objects.Buffer`; asked once per process."""
     return not is_software()
-
-
-_flushed = threading.local()
-
-
-def flush() -> None:
-    """See to it that what was asked for begins."""
-    gl().glFlush()
-    count_flush()
 
 
 def finish() -> None:
     """Wait until everything asked for is done."""
     gl().glFinish()
-    count_flush()
-
-
-def count_flush() -> None:
-    """Tell that this thread's context has begun all it was asked for, as where results are awaited."""
-    _flushed.times = flushes() + 1
-
-
-def flushes() -> int:
-    """How often this thread has."""
-    return getattr(_flushed, "times", 0)

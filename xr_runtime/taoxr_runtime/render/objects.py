@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taoxr_runtime.render.gl import GlError, count_flush, direct, finish, flush, flushes, gl, writes_overtake
+from taoxr_runtime.render.gl import GlError, direct, gl, writes_overtake
+from taoxr_runtime.render.staging import Fence, Mapped, Staging
 
 _STORAGE_BUFFER = 0x90D2  # GL_SHADER_STORAGE_BUFFER
 _BIND = ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p
 _TRANSFER = ctypes.c_uint32, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p
-_LARGE = 1 << 16
 _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
@@ -52,14 +52,14 @@ class VertexArray:
 class Buffer:
     """A buffer object that grows as needed; its contents are undefined until written.
 
-    NVIDIA's driver (580, an H200) lets a write overtake what was asked for before and uses the same buffer,
-    if that was not flushed; a large one even then. OpenGL does not allow this, so `write` sees to it.
+    NVIDIA's driver (580, an H200) lets glNamedBufferSubData overtake commands that use the same buffer, even
+    if they were flushed, which OpenGL does not allow. There `write` lets the GPU copy, which keeps the order.
     """
 
     def __init__(self) -> None:
         self._name = 0
         self.size = 0
-        self._changed_at = -1
+        self._staging = Staging()
 
     def reserve(self, size: int) -> None:
         """Make room for ``size`` bytes; growing loses the contents."""
@@ -68,18 +68,17 @@ class Buffer:
             g = gl()
             name = ctypes.c_uint32()
             g.glCreateBuffers(1, ctypes.byref(name))
-            self._name, self.size, self._changed_at = int(name.value), size, -1
+            self._name, self.size = int(name.value), size
             g.glNamedBufferStorage(self._name, size, None, g.GL_DYNAMIC_STORAGE_BIT)
 
     def write(self, data: NDArray[Any], offset: int = 0) -> None:
         """Replace ``data.nbytes`` bytes from byte ``offset`` on; growing loses the others."""
-        if self._name and data.nbytes > _LARGE and writes_overtake():
-            finish()
-        elif self._changed_at == flushes():
-            flush()  # at most once for what is written in every frame
         self.reserve(max(offset + data.nbytes, 16))
-        self._changed_at = flushes()
         contiguous = np.ascontiguousarray(data)
+        if writes_overtake():
+            if contiguous.nbytes:
+                self._staging.write(contiguous, self._name, offset)
+            return
         send = direct("glNamedBufferSubData", None, *_TRANSFER)
         send(self._name, offset, contiguous.nbytes, contiguous.ctypes.data)
 
@@ -102,7 +101,6 @@ class Buffer:
         """Fill it with zeros."""
         g = gl()
         fill = direct("glClearNamedBufferData", None, *[ctypes.c_uint32] * 4, ctypes.c_void_p)
-        self._changed_at = flushes()
         fill(self._name, int(g.GL_R32UI), int(g.GL_RED_INTEGER), int(g.GL_UNSIGNED_INT), None)
 
     def bind_indirect(self) -> None:
@@ -120,31 +118,23 @@ class Buffer:
         if self._name:
             gl().glDeleteBuffers(1, [self._name])
             self._name = self.size = 0
+            self._staging.release()
 
 
 class Mailbox:
     """Brings words from the GPU without waiting for it: a copy that can be read once a fence has passed."""
 
     def __init__(self, words: int) -> None:
-        g = gl()
-        name = ctypes.c_uint32()
-        g.glCreateBuffers(1, ctypes.byref(name))
-        self._name, self._bytes = int(name.value), 4 * words
-        access = g.GL_MAP_READ_BIT | g.GL_MAP_PERSISTENT_BIT | g.GL_MAP_COHERENT_BIT
-        g.glNamedBufferStorage(self._name, self._bytes, None, access)
-        address = g.glMapNamedBufferRange(self._name, 0, self._bytes, access)
-        self._words = (ctypes.c_uint32 * words).from_address(address)
-        self._fence: int | None = None
+        self._held, self._fence = Mapped(4 * words, reads=True), Fence()
+        self._words = (ctypes.c_uint32 * words).from_address(self._held.address)
 
     def send(self, buffer: Buffer, offset: int) -> None:
         """Ask for the words from byte ``offset`` of a buffer on, unless others are still under way."""
-        if self._fence is None:
+        if not self._fence.is_set:
             g = gl()
-            buffer.copy_to(self._name, offset, self._bytes)
+            buffer.copy_to(self._held.name, offset, self._held.size)
             g.glMemoryBarrier(g.GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT)
-            # PyOpenGL's fences are cyclic garbage, of which a frame loop shall make none.
-            fence = direct("glFenceSync", ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
-            self._fence = fence(int(g.GL_SYNC_GPU_COMMANDS_COMPLETE), 0)
+            self._fence.set()
 
     def receive(self, wait: bool = False) -> list[int] | None:
         """The words, if they have come; waiting for them, however long it takes, if need be.
@@ -152,35 +142,12 @@ class Mailbox:
         Raises:
             GlError: The driver failed.
         """
-        if self._fence is None:
-            return None
-        g = gl()
-        passed = g.GL_ALREADY_SIGNALED, g.GL_CONDITION_SATISFIED
-        types = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
-        ask = direct("glClientWaitSync", ctypes.c_uint32, *types)
-        while (state := ask(self._fence, *self._patience(wait))) not in passed:
-            if state == g.GL_WAIT_FAILED:
-                raise GlError("OpenGL cannot say when the GPU is done")
-            if not wait:
-                return None
-        self._forget()
-        return list(self._words)
+        return list(self._words) if self._fence.is_set and self._fence.passed(wait) else None
 
     def release(self) -> None:
         """Delete it."""
-        if self._name:
-            self._forget()
-            gl().glDeleteBuffers(1, [self._name])
-            self._name = 0
-
-    def _forget(self) -> None:
-        if self._fence is not None:
-            direct("glDeleteSync", None, ctypes.c_void_p)(self._fence)
-            self._fence = None
-
-    def _patience(self, wait: bool) -> tuple[int, int]:
-        """Flags, and nanoseconds of one wait."""
-        return (int(gl().GL_SYNC_FLUSH_COMMANDS_BIT), 1_000_000_000) if wait else (0, 0)
+        self._fence.release()
+        self._held.release()
 
 
 class GpuClock:
@@ -213,8 +180,6 @@ class GpuClock:
                 passes[name] = passes.get(name, 0.0) + (value.value - before) / 1e6
             before = value.value
             self._free.append(query)
-        if self._marks:
-            count_flush()
         self._marks.clear()
         return passes
 

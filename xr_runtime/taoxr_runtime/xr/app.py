@@ -27,7 +27,7 @@ from taoxr_runtime.xr.link import Link, Pictures, Shot
 from taoxr_runtime.xr.pace import Pace
 from taoxr_runtime.xr.poses import Matrix
 from taoxr_runtime.xr.runtime import extensions
-from taoxr_runtime.xr.timing import Timing, collect_young, collector_off
+from taoxr_runtime.xr.timing import Timing, collect_young, collector_off, short_turns
 from taoxr_runtime.xr.watchdog import Watchdog
 
 _RETRY_S: Final = 0.5
@@ -160,7 +160,7 @@ def run(
         UnavailableError: Binding, driver or format do not do; says what to do.
     """
     timing = timing or Timing()
-    with Watchdog(tell) as watchdog, collector_off():
+    with Watchdog(tell) as watchdog, collector_off(), short_turns():
         loop = _Loop(options, figure, partner, watchdog, timing, tell, on_last, on_head)
         binding: Binding | None = open_binding(options.binding, extensions())
         again, losses, shown = False, 0, 0

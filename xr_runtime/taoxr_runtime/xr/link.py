@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,16 +244,19 @@ class Link:
         model = self._placing.model
         assert model is not None, "look() has found eyes"
         background = BACKGROUND_SRGB if self.runtime.opaque else None
-        shot, depths = None, []
-        if mesh is not None and self._depths is not None:
-            depths = self._depths.draw(mesh, self.views, self._drawn, capture)
         with self._images.targets(self._drawn) as targets:
             renderer.draw(splats, self.views, targets, background, order)
-            if capture:
-                pictures = [read_srgb(target, self.format) for target in targets]
-                drawn = splats.read() if isinstance(splats, SplatBuffers) else splats
-                distances = self._depths.distances_m if self._depths is not None and depths else []
-                shot = Shot(self._eyes, model, self.views, drawn, order, pictures, distances)
+            pictures = [read_srgb(target, self.format) for target in targets] if capture else []
+        depths: list[Any] = []
+        distances: list[NDArray[np.float32]] = []
+        if mesh is not None and self._depths is not None:
+            # After the picture, which keeps the GPU busy meanwhile.
+            depths = self._depths.draw(mesh, self.views, self._drawn, capture)
+            distances = self._depths.distances_m
+        shot = None
+        if capture:
+            drawn = splats.read() if isinstance(splats, SplatBuffers) else splats
+            shot = Shot(self._eyes, model, self.views, drawn, order, pictures, distances)
         parts = self._images.parts(self._drawn)
         frame.layers.append(self.session.projection_layer(self._eyes, parts, depths))
         self._captions.show(words, renderer)

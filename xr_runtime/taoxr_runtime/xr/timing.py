@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Final
 import numpy as np
 
 _COLLECT_EVERY: Final = 16
+_TURN_S: Final = 0.0005
 
 
 class Timing:
@@ -92,6 +94,21 @@ def collector_off() -> Generator[None]:
     finally:
         gc.enable()
         gc.unfreeze()
+
+
+@contextmanager
+def short_turns() -> Generator[None]:
+    """Within the block other threads get the interpreter for half a millisecond at most, not for five.
+
+    Every call to OpenGL and OpenXR lets go of it: while captions were painted beside, a frame waited 5 ms for
+    it after each call that found the painter at work.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def collect_young(frame: int) -> None:
