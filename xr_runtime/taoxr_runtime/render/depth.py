@@ -44,7 +44,7 @@ class DepthPass:
 
     def __init__(self) -> None:
         self._program = objects.Program("depth.vert", "depth.frag")
-        self._corners = objects.VertexArray()
+        self._array = objects.VertexArray()
         self._vertices, self._triangles = objects.Buffer(), objects.Buffer()
         self._held: NDArray[np.integer] | None = None
         name = ctypes.c_uint32()
@@ -77,7 +77,7 @@ class DepthPass:
             if not isinstance(vertices, objects.Buffer):
                 self._vertices.write(vertices)
                 vertices = self._vertices
-            objects.bind_storage(0, vertices, self._triangles)
+            objects.bind_storage(0, vertices)
             self._program.use()
             g.glBindFramebuffer(g.GL_DRAW_FRAMEBUFFER, self._framebuffer)
             for view, target in zip(views, targets, strict=True):
@@ -85,7 +85,7 @@ class DepthPass:
                 g.glViewport(0, 0, target.width, target.height)
                 clear(self._framebuffer, _DEPTH, 0, ctypes.addressof(_NOTHING))
                 self._program.set_matrix("world_to_clip", view.projection @ view.world_to_view)
-                self._corners.draw_corners(mesh.triangles.size)
+                self._array.draw_indexed(self._triangles, mesh.triangles.size)
             g.glNamedFramebufferTexture(self._framebuffer, g.GL_DEPTH_ATTACHMENT, 0, 0)
         gl.check("depth")
 
@@ -94,7 +94,7 @@ class DepthPass:
         if self._framebuffer:
             gl.gl().glDeleteFramebuffers(1, [self._framebuffer])
             self._framebuffer = 0
-        for part in (self._program, self._corners, self._vertices, self._triangles):
+        for part in (self._program, self._array, self._vertices, self._triangles):
             part.release()
 
     def _attach(self, target: TextureTarget) -> None:

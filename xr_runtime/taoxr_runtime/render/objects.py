@@ -18,6 +18,7 @@ from taoxr_runtime.render.staging import Fence, Mapped, Staging
 _STORAGE_BUFFER = 0x90D2  # GL_SHADER_STORAGE_BUFFER
 _BIND = ctypes.c_uint32, ctypes.c_uint32, ctypes.c_int32, ctypes.c_void_p
 _TRANSFER = ctypes.c_uint32, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p
+_ELEMENTS = ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint32, ctypes.c_void_p
 _INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
@@ -36,11 +37,13 @@ class VertexArray:
             g.glBindVertexArray(self._name)
             g.glDrawArraysInstanced(g.GL_TRIANGLES, 0, 3, instances)
 
-    def draw_corners(self, count: int) -> None:
-        """Draw triangles of so many corners in all with the current program."""
+    def draw_indexed(self, corners: Buffer, count: int) -> None:
+        """Draw triangles with the current program, which gets for each of ``count`` corners its uint32."""
         g = gl()
+        g.glVertexArrayElementBuffer(self._name, corners.name)
         g.glBindVertexArray(self._name)
-        g.glDrawArrays(g.GL_TRIANGLES, 0, count)
+        draw = direct("glDrawElements", None, *_ELEMENTS)
+        draw(int(g.GL_TRIANGLES), count, int(g.GL_UNSIGNED_INT), None)
 
     def release(self) -> None:
         """Delete it."""

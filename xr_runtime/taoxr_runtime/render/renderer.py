@@ -222,9 +222,10 @@ class SplatRenderer:
                 canvas.fill(fill)
         self._mark("background")
         self._pipeline.raster(canvases, [fill if isinstance(fill, tuple) else None for fill in fills])
-        for canvas, target in zip(canvases, targets, strict=True):
+        for canvas, target, fill in zip(canvases, targets, fills, strict=True):
             if not isinstance(target, Canvas):
-                self._presenter.present(canvas, target)
+                opaque = isinstance(fill, tuple) and fill[3] == 1.0
+                self._presenter.present(canvas, target, opaque=opaque)
         self._mark("present")
 
     def _mark(self, name: str) -> None:

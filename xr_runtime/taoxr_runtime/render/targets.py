@@ -14,6 +14,7 @@ from taoxr_runtime.render import gl, objects
 from taoxr_runtime.render.camera import MAX_SIZE
 from taoxr_runtime.render.canvas import Canvas
 
+_ATTACHMENT = *[ctypes.c_uint32] * 3, ctypes.c_void_p
 Encoding = Literal["srgb", "linear"]
 """What a target's consumer takes its colours for.
 
@@ -97,13 +98,21 @@ class Presenter:
     """
 
     def __init__(self) -> None:
-        self._program = objects.Program("present.vert", "present.frag")
+        # One for each way to store: software drivers run what a branch leaves out, too.
+        self._programs = {
+            way: objects.Program(
+                "present.vert",
+                "present.frag",
+                defines={"TO_LIGHT": int(way == "light"), "ENCODED": int(way == "encoded")},
+            )
+            for way in ("as it is", "light", "encoded")
+        }
         self._vertices = objects.VertexArray()
         name = ctypes.c_uint32()
         gl.gl().glCreateFramebuffers(1, ctypes.byref(name))
         self._framebuffer = int(name.value)
 
-    def present(self, canvas: Canvas, target: Target, over: bool = False) -> None:
+    def present(self, canvas: Canvas, target: Target, over: bool = False, opaque: bool = False) -> None:
         """Draw the whole of a target.
 
         Args:
@@ -111,6 +120,7 @@ class Presenter:
             target: What to draw on.
             over: Blend with what is there instead of overwriting it; in light, not sRGB-encoded, on a linear
                 target.
+            opaque: Whether nothing is seen through the canvas.
 
         Raises:
             GlError: The driver cannot draw on it.
@@ -127,14 +137,18 @@ class Presenter:
         g.glBindFramebuffer(g.GL_DRAW_FRAMEBUFFER, self._framebuffer if attached else 0)
         g.glViewport(x, y, target.width, target.height)
         linear = target.encoding == "linear"
-        gl.encode_srgb_formats(linear)
+        way = "light" if linear else "as it is"
+        if linear and attached and not over and self._encodes():
+            # That costs less than decoding all for the driver to encode it again. Blending is the driver's.
+            way = "as it is" if opaque else "encoded"
+        gl.encode_srgb_formats(way == "light")
+        program = self._programs[way]
         (gl.blend_premultiplied if over else gl.overwrite)()
         canvas.bind_texture()
-        self._program.set_ints("origin", x, y)
-        self._program.set_ints("height", canvas.height)
-        self._program.set_ints("to_linear", int(linear))
-        self._program.set("brightness_floor", target.brightness_floor if attached else 0.0)
-        self._program.use()
+        program.set_ints("origin", x, y)
+        program.set_ints("height", canvas.height)
+        program.set("brightness_floor", target.brightness_floor if attached else 0.0)
+        program.use()
         self._vertices.draw_triangles()
         if attached:
             self._attach(0, None)  # kept attached, a texture that its owner deletes would live on
@@ -145,7 +159,21 @@ class Presenter:
             gl.gl().glDeleteFramebuffers(1, [self._framebuffer])
             self._framebuffer = 0
         self._vertices.release()
-        self._program.release()
+        for program in self._programs.values():
+            program.release()
+
+    def _encodes(self) -> bool:
+        """Whether what is drawn on is stored sRGB-encoded."""
+        g = gl.gl()
+        found = ctypes.c_int32()
+        ask = gl.direct("glGetNamedFramebufferAttachmentParameteriv", None, *_ATTACHMENT)
+        ask(
+            self._framebuffer,
+            int(g.GL_COLOR_ATTACHMENT0),
+            int(g.GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING),
+            ctypes.addressof(found),
+        )
+        return found.value == int(g.GL_SRGB)
 
     def _attach(self, texture: int, layer: int | None) -> None:
         g = gl.gl()
