@@ -2,6 +2,7 @@
 
 import gc
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from taoxr_runtime.xr.link import Pictures
 from taoxr_runtime.xr.poses import DISTANCE_M, Eye, Pose, head, in_front
 from taoxr_runtime.xr.runtime import Size
 from taoxr_runtime.xr.swapchain import EyeImages, choose_format, encode_srgb
-from taoxr_runtime.xr.timing import Timing, collector_off
+from taoxr_runtime.xr.timing import Timing, collector_off, short_turns
 
 pytestmark = pytest.mark.unit
 
@@ -169,10 +170,20 @@ def test_skipped_pictures_are_counted() -> None:
         timing.begin()
         for _ in Timing.PARTS:
             timing.passed()
-        timing.end(display, 10)
+        timing.end(display, 10, gpu_ms=display / 10)
     assert (timing.frames, timing.skipped) == (4, 2)
+    took = timing.durations_ms()
+    np.testing.assert_array_equal(took["gpu"], [1, 2, 5, 6])
+    np.testing.assert_allclose(took["work"], took["avatar"] + took["draw"] + took["submit"])
     assert timing.summary()[0].startswith("4 frames, 2 skipped")
     assert Timing().summary() == ["no frame was shown"]
+
+
+def test_other_threads_get_short_turns_within_the_block_only() -> None:
+    before = sys.getswitchinterval()
+    with short_turns():
+        assert sys.getswitchinterval() == pytest.approx(0.0005)
+    assert sys.getswitchinterval() == before
 
 
 def test_the_collector_comes_back() -> None:

@@ -60,10 +60,11 @@ def xr(
 
     "interval" is the time between frames, "missed" are pictures that the headset had to do without,
     "pose_to_display" is how long after the head's pose was asked for the picture is to be seen, "work" the
-    frame without its waiting. "av_skew" compares the sound that the shown face was made for with the sound
-    heard at the predicted display time; bar 40 ms (p99). "missed_more": pictures missed while the bridge
-    works on this machine that the renderer alone does not miss; bar 0. "binaural": what it costs to let the
-    voice come from the avatar's mouth, for each 10 ms of sound.
+    frame without its waiting, "avatar", "draw" and "submit" its parts, "gpu" the same by the GPU's clock.
+    "av_skew" compares the sound that the shown face was made for with the sound heard at the predicted
+    display time; bar 40 ms (p99). "missed_more": pictures missed while the bridge works on this machine that
+    the renderer alone does not miss; bar 0. "binaural": what it costs to let the voice come from the avatar's
+    mouth, for each 10 ms of sound.
 
     For example:
 

@@ -139,7 +139,6 @@ class Recorder(Timing):
         self._seen_us: list[int] = []
         self._displays_ns: list[int] = []
         self._aheads_us: list[int] = []
-        self._works_ms: list[float] = []
         self._periods_ns: list[int] = []
         self._woke_us = self._display_us = self._sampled_us = 0
         self._splats: object = None
@@ -186,14 +185,13 @@ class Recorder(Timing):
         self._splats = splats
         return splats
 
-    def end(self, display_time: int, period: int, scale: float = 1.0) -> None:
+    def end(self, display_time: int, period: int, scale: float = 1.0, gpu_ms: float = 0.0) -> None:
         """See ``Timing``."""
-        super().end(display_time, period, scale)
+        super().end(display_time, period, scale, gpu_ms)
         self._woken_us.append(self._woke_us)
         self._displays_ns.append(display_time)
         self._periods_ns.append(period)
         self._aheads_us.append(self._display_us - self._sampled_us)
-        self._works_ms.append(self.work_ms)
         if self.frames > WARM and self._shown is not None:
             self._open.append((self._display_us, self._shown))
         self.settle(clock_us() - _SETTLED_US)
@@ -214,7 +212,9 @@ class Recorder(Timing):
         found: Figures = {f"{name}.frames": len(ahead), f"{name}.missed": self.missed()}
         found |= _quantiles(f"{name}.interval", interval)
         found |= _quantiles(f"{name}.pose_to_display", ahead)
-        found |= _quantiles(f"{name}.work", np.array(self._works_ms[WARM:]))
+        for part, took_ms in self.durations_ms().items():
+            if part != "wait":
+                found |= _quantiles(f"{name}.{part}", took_ms[WARM:])
         if self.skews_us:
             found |= _quantiles(f"{name}.av_skew", np.abs(self.skews_us) / 1e3)
         return found

@@ -340,7 +340,7 @@ class _Loop:
         timing.passed()
         link.session.end(frame)
         timing.passed()
-        timing.end(frame.display_time, frame.period, pace.scale)
+        timing.end(frame.display_time, frame.period, pace.scale, gpu.ms)
         pace.frame(max(timing.work_ms, gpu.ms), frame.period / 1e6)
         if self._drawn == 1:
             self._tell("first frame shown")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 _COLLECT_EVERY: Final = 16
 _TURN_S: Final = 0.0005
@@ -31,7 +32,7 @@ class Timing:
         self._rows = np.zeros((self._KEPT, len(self.PARTS)))
         self._marks = [0.0]
         self._last_display = 0
-        self._scales = np.ones(self._KEPT)
+        self._scales, self._gpu_ms = np.ones(self._KEPT), np.zeros(self._KEPT)
         self.frames = self.skipped = 0
 
     def begin(self) -> None:
@@ -47,20 +48,32 @@ class Timing:
         """Of the frame under way, or else the last: since its first part, which is waiting."""
         return (self._marks[-1] - self._marks[1]) * 1e3 if len(self._marks) > 1 else 0.0
 
-    def end(self, display_time: int, period: int, scale: float = 1.0) -> None:
+    def end(self, display_time: int, period: int, scale: float = 1.0, gpu_ms: float = 0.0) -> None:
         """The frame is handed over.
 
         Args:
             display_time: When it is seen, nanoseconds.
             period: Between two pictures of the headset, nanoseconds.
             scale: Part of the full width and height that was drawn.
+            gpu_ms: How long the GPU took for the last frame of which that is known; 0 before.
         """
+        self._gpu_ms[self.frames % self._KEPT] = gpu_ms
         self._scales[self.frames % self._KEPT] = scale
         self._rows[self.frames % self._KEPT] = np.diff(self._marks) * 1e3
         self.frames += 1
         if self._last_display and period:
             self.skipped += max(round((display_time - self._last_display) / period) - 1, 0)
         self._last_display = display_time
+
+    def durations_ms(self) -> dict[str, NDArray[np.float64]]:
+        """Of the frames kept, in no order: each part, "work" (all but the wait), "gpu".
+
+        The GPU's is from the first to the last command by its own clock: where it waits for the CPU, too.
+        """
+        kept = min(self.frames, self._KEPT)
+        rows = self._rows[:kept]
+        found = dict(zip(self.PARTS, rows.T, strict=True))
+        return {**found, "work": rows[:, 1:].sum(axis=1), "gpu": self._gpu_ms[:kept]}
 
     def interrupted(self) -> None:
         """Nobody looked for a while: the next frame is as the first."""
@@ -70,13 +83,11 @@ class Timing:
         """Lines for the user."""
         if not self.frames:
             return ["no frame was shown"]
-        rows = self._rows[: min(self.frames, self._KEPT)]
-        work = rows[:, 1:].sum(axis=1)
         lines = [f"{self.frames} frames, {self.skipped} skipped; milliseconds: median, 95 %, worst"]
-        for name, column in [*zip(self.PARTS, rows.T, strict=True), ("work", work)]:
+        for name, column in self.durations_ms().items():
             low, high, most = np.quantile(column, (0.5, 0.95, 1.0))
             lines.append(f"  {name:7}{low:8.1f}{high:8.1f}{most:8.1f}")
-        scales = self._scales[: len(rows)]
+        scales = self._scales[: self.frames]
         if scales.min() < 1:
             low, most = np.quantile(scales, (0.5, 0.0))
             lines.append(f"  drawn at {low:.0%} of full width and height (median), {most:.0%} at least")
