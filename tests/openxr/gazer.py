@@ -65,6 +65,9 @@ class Gazing:
 
     order = mesh = None
 
+    def foresee(self, ahead_us: int) -> None:
+        """It is made when it is shown."""
+
     def context_lost(self) -> None:
         raise AssertionError("no context is lost here")
 

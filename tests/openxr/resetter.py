@@ -54,7 +54,7 @@ class Losing:
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
         self._frame = 0
-        self.context_lost = actor.context_lost
+        self.context_lost, self.foresee = actor.context_lost, actor.foresee
 
     @property
     def order(self) -> Any:

@@ -74,6 +74,9 @@ class Late:
 
     order = mesh = None
 
+    def foresee(self, ahead_us: int) -> None:
+        """It is made when it is shown."""
+
     def context_lost(self) -> None:
         raise AssertionError("no context is lost here")
 

@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from taoxr_runtime import nnr
-from taoxr_runtime.animation import Activity
+from taoxr_runtime.animation import Activity, Motion
 from taoxr_runtime.live import Actor, actor
+from taoxr_runtime.nnr.gl import GlScene
 from taoxr_runtime.render import gl
 from taoxr_runtime.render.egl import Context
 from taoxr_runtime.render.splat_buffers import SplatBuffers
@@ -66,6 +67,45 @@ def test_is_the_same_body_as_on_the_cpu_with_the_floor_beside_it() -> None:
     np.testing.assert_array_equal(got.opacities[:count], expected.opacities)
     np.testing.assert_array_equal(got.means[count:], ground.means)
     np.testing.assert_array_equal(got.colors_srgb[count:], ground.colors_srgb)
+
+
+def shown(scene: GlScene, motion: Motion, camera: NDArray[np.float64]) -> Splats:
+    """A scene as this motion has it, seen from there."""
+    for name, value in (("expression", motion.expression), ("pose", motion.pose), ("root", motion.root)):
+        scene.set(name, value)
+    scene.set("camera", camera)
+    return scene.update().read()
+
+
+@pytest.mark.parametrize("late_us", [0, 400, 11_111])
+def test_a_foreseen_body_is_shown_in_its_frame_and_no_other(
+    late_us: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In time, a little off, and a picture late: then it is made anew. The viewer walks on meanwhile."""
+    now_us, ahead_us, period_us = 5_000_000, 30_000, 11_111
+    monkeypatch.setattr(actor, "clock_us", lambda: now_us)
+    scene = nnr.load(AVATAR)
+    plain = GlScene(scene.container)
+    with Actor(scene, Nobody(), device="gpu") as figure, Actor(scene, Nobody()) as twin:
+        for step in range(1, 5):
+            figure.update(CAMERA * step, ahead_us)
+            twin.motion(CAMERA * step, ahead_us)
+            figure.foresee(ahead_us + period_us)
+            assert figure._on_gpu is not None
+            assert "skinning" in figure._on_gpu.trace
+            motion = twin.motion(CAMERA * step, ahead_us + period_us)
+            now_us += period_us + late_us
+            there = CAMERA * (step + 1)
+            if late_us > period_us / 2:
+                motion = twin.motion(there, ahead_us)
+            splats = figure.update(there, ahead_us)
+            assert isinstance(splats, SplatBuffers)
+            got, expected = splats.read(), shown(plain, motion, there)
+            assert ("skinning" in figure._on_gpu.trace) == (late_us > period_us / 2)
+            np.testing.assert_array_equal(got.means, expected.means)
+            np.testing.assert_array_equal(got.colors_srgb, expected.colors_srgb)
+            now_us += 200_000
+    scene.close()
 
 
 def test_a_cpu_beside_a_fast_display_interpolates() -> None:

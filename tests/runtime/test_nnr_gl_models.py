@@ -87,6 +87,23 @@ def expected_at(file: Container, amount: float) -> Splats:
     return scene.update()
 
 
+def test_a_second_update_for_the_same_time_makes_nothing_anew(of_splats: Container) -> None:
+    scene = GlScene(of_splats)
+    shown_at(scene, scene, 0.25)
+    made, place = scene.splats.read(), scene.splats.place_number
+    scene.update(time_us=PERIOD_US + round(0.25 * PERIOD_US))
+    assert scene.splats.place_number == place
+    scene.update(time_us=PERIOD_US + round(0.5 * PERIOD_US))
+    assert scene.splats.place_number != place
+    later = scene.splats.read()
+    for name in RESULTS:
+        assert not np.array_equal(getattr(later, name), getattr(made, name))
+        np.testing.assert_allclose(
+            getattr(later, name), getattr(expected_at(of_splats, 0.5), name), atol=1e-6
+        )
+    scene.release()
+
+
 def test_splats_of_a_network_leave_those_beside_them_alone(of_splats: Container) -> None:
     beside = Splats.isotropic(np.ones((70, 3), np.float32), 0.1, 0.5, np.full(3, 0.7, np.float32))
     scene = GlScene(of_splats, beside)

@@ -72,6 +72,9 @@ class Puppet:
         means[self._chin, 1] -= _JAW_M * jaw
         return replace(self._rest, means=means)
 
+    def foresee(self, ahead_us: int) -> None:
+        """It is made in no time."""
+
     def context_lost(self) -> None:
         """Nothing of it lies on the GPU."""
 
@@ -156,6 +159,10 @@ class Recorder(Timing):
     def mesh(self) -> Mesh | None:
         """See ``xr.app.Figure``."""
         return self._figure.mesh
+
+    def foresee(self, ahead_us: int) -> None:
+        """See ``xr.app.Figure``."""
+        self._figure.foresee(ahead_us)
 
     def context_lost(self) -> None:
         """See ``xr.app.Figure``."""

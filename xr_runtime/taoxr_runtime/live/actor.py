@@ -26,6 +26,8 @@ Device = Literal["auto", "cpu", "keyframes", "gpu"]
 # Weight of the newest measurement of how long an update or a frame takes.
 _NEWEST: Final = 0.1
 _LONGEST_FRAME_US: Final = 1_000_000
+_SAME_FRAME_US: Final = 3_000
+"""Less than the time between two pictures of any headset."""
 
 
 class Person(Protocol):
@@ -88,6 +90,8 @@ class Actor:
         self._device: Device = device
         self._beside = beside
         self._on_gpu: GlScene | None = None
+        self._camera = np.zeros(3)
+        self._foreseen_us: int | None = None
         self._keyframes: Keyframes | None = None
         self._timeline = Timeline()
         self._order: NDArray[np.int32] | None = None
@@ -180,9 +184,24 @@ class Actor:
             self._frame_us += (since_us - self._frame_us) * weight
         return round(max(math.ceil(update_us / self._frame_us), 1) * self._frame_us) if self._frame_us else 0
 
+    def foresee(self, ahead_us: int) -> None:
+        """On a GPU, make the body of the next frame already, as seen from where the viewer was last.
+
+        Then only what depends on where the viewer is, the colours, is left for the next `update`. That makes
+        the body, too, where its frame is seen at another time after all.
+
+        Args:
+            ahead_us: How long from now the next frame is seen, if it is in time.
+        """
+        if self._on_gpu is not None:
+            self._foreseen_us = clock_us() + ahead_us
+            self._set(self._on_gpu, self._camera, ahead_us)
+            self._on_gpu.update(time_us=self._last_us)
+            gl.flush()
+
     def context_lost(self) -> None:
         """What lay on the GPU is gone: it is made anew by the next `update`, in the context current then."""
-        self._on_gpu = None
+        self._on_gpu = self._foreseen_us = None
 
     def _update_on_gpu(self, camera: NDArray[np.float64], ahead_us: int) -> SplatBuffers:
         # It is not released: it lives as long as the context, which may be gone when this object ends.
@@ -190,7 +209,12 @@ class Actor:
             self._scene.container, self._beside, graph=self._scene.graph
         )
         began_us = clock_us()
-        self._set(scene, camera, ahead_us)
+        self._camera = np.array(camera, np.float64)
+        foreseen_us, self._foreseen_us = self._foreseen_us, None
+        if foreseen_us is None or abs(began_us + ahead_us - foreseen_us) > _SAME_FRAME_US:
+            self._set(scene, camera, ahead_us)
+        else:
+            scene.set("camera", self._camera)
         splats = scene.update(time_us=self._last_us)
         self._measure(clock_us() - began_us)
         return splats

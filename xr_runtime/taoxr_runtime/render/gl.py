@@ -373,6 +373,11 @@ def writes_overtake() -> bool:
     return not is_software()
 
 
+def flush() -> None:
+    """See to it that what was asked for begins."""
+    gl().glFlush()
+
+
 def finish() -> None:
     """Wait until everything asked for is done."""
     gl().glFinish()

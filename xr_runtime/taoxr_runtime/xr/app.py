@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ from taoxr_runtime.xr.link import Link, Pictures, Shot
 from taoxr_runtime.xr.pace import Pace
 from taoxr_runtime.xr.poses import Matrix
 from taoxr_runtime.xr.runtime import extensions
+from taoxr_runtime.xr.session import Frame
 from taoxr_runtime.xr.timing import Timing, collect_young, collector_off, short_turns
 from taoxr_runtime.xr.watchdog import Watchdog
 
@@ -34,6 +35,8 @@ _RETRY_S: Final = 0.5
 _MOST_LOSSES: Final = 3
 """Of the OpenGL context without a picture in between: then something else is wrong."""
 _IDLE_S: Final = 0.02
+_RHYTHM_NS: Final = 100_000_000
+"""Frames farther apart than that keep no rhythm."""
 _LEAVE_S: Final = 3.0
 # States in which the user sees us.
 _SEEN: Final = ("VISIBLE", "FOCUSED")
@@ -58,6 +61,14 @@ class Figure(Protocol):
         Args:
             camera_in_model: float64 [3], where the user is, metres.
             ahead_us: How long from now the frame is seen.
+        """
+        ...
+
+    def foresee(self, ahead_us: int) -> None:
+        """Called between two frames: the time to make what can be made of the next one before it is due.
+
+        Args:
+            ahead_us: How long from now that is seen, if it is in time.
         """
         ...
 
@@ -90,6 +101,9 @@ class Still:
     def update(self, camera_in_model: NDArray[np.float64], ahead_us: int = 0) -> Splats:
         """Always the same."""
         return self.splats
+
+    def foresee(self, ahead_us: int) -> None:
+        """It is made already."""
 
     def context_lost(self) -> None:
         """Nothing of it lies on the GPU."""
@@ -269,6 +283,7 @@ class _Loop:
         self._listening = False
         self._drawn = 0
         self._leaving: float | None = None
+        self._display = 0
 
     @contextmanager
     def drawing_with(self, renderer: SplatRenderer) -> Generator[None]:
@@ -347,6 +362,17 @@ class _Loop:
         if shot is not None and self._on_last is not None:
             self._on_last(shot)
         collect_young(self._drawn)
+        self._foresee(frame)
+
+    def _foresee(self, frame: Frame) -> None:
+        """Let the figure prepare for the next frame, while the runtime would have us wait anyway.
+
+        That comes as long after this one as this one after the last: runtimes give slow apps every second
+        picture, or every third.
+        """
+        step, self._display = frame.display_time - self._display, frame.display_time
+        if 0 < step <= _RHYTHM_NS:
+            self._figure.foresee(replace(frame, seen_us=frame.seen_us + step // 1000).ahead_us)
 
     def _pulse(self, link: Link, wishes: Wishes) -> None:
         """Let the hands feel that they hold the avatar, and that it listens to the key."""

@@ -105,6 +105,10 @@ class OnFloor:
             self._order = None if order is None else np.concatenate([below, order + np.int32(len(below))])
         return self._together
 
+    def foresee(self, ahead_us: int) -> None:
+        """See ``Figure``."""
+        self._figure.foresee(ahead_us)
+
     def context_lost(self) -> None:
         """See ``Figure``."""
         self._figure.context_lost()

@@ -131,6 +131,8 @@ class GlScene:
                 self._steps.append((step, kernel))
         self._dirty = [True] * len(self._steps)
         self._beat, self._last_sort = Beat(), LastSort()
+        self._time_us: int | None = None
+        self._again = False
         self._eyes = 1
         self.trace: tuple[str, ...] = ()
         self.uploaded = 0
@@ -190,9 +192,12 @@ class GlScene:
             clock: Told when each node ends, by its kind.
             time_us: When the picture will be seen. Nodes of the animation's rate then run in the first frame
                 of each of its periods, and what they made last is reached at the end of that period; all
-                others run for every frame. Without it everything is as of now.
+                others run for every frame. Without it everything is as of now. Called again for the same
+                time, only what depends on inputs that were changed in between runs.
         """
         self._mark(self._inputs.take())
+        self._again = time_us is not None and time_us == self._time_us
+        self._time_us = time_us
         self.uploaded = 0
         begins = time_us is None or self._beat.begins(time_us)
         amount = 1.0 if time_us is None else Beat.amount(time_us)
@@ -283,7 +288,7 @@ class GlScene:
                 self.uploaded += kernel.uploaded
         if isinstance(kernel, Slow):
             # In the first frame of a period in which nothing changed, what it made last is reached.
-            moved = kernel.moving
+            moved = kernel.moving and not self._again
             if moved:
                 kernel.show(1.0 if begins and not ran else amount)
         if moved:
