@@ -154,8 +154,13 @@ def test_sheet_shows_first_moment_speech_and_closed_mouth_alike() -> None:
     moments = list(tell(make_record(), SKELETON, Framing(LANDMARKS, 480, 640)))
     numbers = sheet.choose(moments)
     assert numbers[0] == 0
-    assert 4 <= len(numbers) <= sheet.MOST
+    assert len(numbers) == sheet.MOST - 2
     assert {moments[n].activity for n in numbers} >= {Activity.LISTENING, Activity.SPEAKING}
+    for count in (2, 3, 5, 9, 12):
+        kept = sheet.choose(moments, count)
+        assert len(set(kept)) == count
+        assert kept == sorted(kept)
+    assert sheet.choose(moments[:3], 8) == [0, 1, 2]
     near = sheet.close_ups(moments)
     assert len(near) == 1
     assert jaw(near[0]) > 0.5

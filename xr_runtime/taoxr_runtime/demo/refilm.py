@@ -55,7 +55,7 @@ class Refilm:
                 video.add(picture)
 
     def sheet(self, out: Path, count: int) -> None:
-        """Writes up to so many telling moments on one picture."""
+        """Writes so many telling moments on one picture, or all of a film that has no more."""
         chosen = [self._moments[n] for n in sheet.choose(self._moments, count)]
         save_picture(out, sheet.compose(list(self._draw(chosen, "drawing"))))
 

@@ -18,19 +18,22 @@ _TILE_WIDTH: Final = 384
 _GAP: Final = 6
 
 
-def choose(moments: Sequence[Moment], most: int = MOST - 2) -> list[int]:
+def choose(moments: Sequence[Moment], count: int = MOST - 2) -> list[int]:
     """Numbers of the pictures to keep: the first, and of each turn listening, thinking and speaking.
+
+    Where turns have fewer, moments far from those chosen are added.
 
     Args:
         moments: All of a film.
-        most: How many, at most.
+        count: How many; all of a film that has no more.
     """
     if not moments:
         return []
     chosen = {moments[0].number}
     turns = sorted({m.turn for m in moments if m.turn >= 0})
-    each = max((most - 1) // max(len(turns), 1), 1)
-    for turn in turns[: most - 1]:
+    each = max((count - 1) // max(len(turns), 1), 1)
+    more: list[int] = []
+    for turn in turns[: count - 1]:
         own = [m for m in moments if m.turn == turn]
         picks: list[int] = []
         for activity in (Activity.SPEAKING, Activity.LISTENING, Activity.THINKING):
@@ -45,6 +48,11 @@ def choose(moments: Sequence[Moment], most: int = MOST - 2) -> list[int]:
                 late = part[len(part) * 3 // 4 :]
                 picks.append(next((m for m in late if not _blinks(m)), late[0]).number)
         chosen.update(picks[:each])
+        more += picks[each:]
+    chosen.update(more[: count - len(chosen)])
+    while len(chosen) < min(count, len(moments)):
+        rest = [m for m in moments if m.number not in chosen]
+        chosen.add(max(rest, key=lambda m: (not _blinks(m), min(abs(m.number - n) for n in chosen))).number)
     return sorted(chosen)
 
 
