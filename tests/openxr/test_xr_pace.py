@@ -27,6 +27,9 @@ class Display:
     def request(self, hz: float) -> None:
         self.asked.append(hz)
 
+    def current(self) -> float | None:
+        return max(self.offered, default=None)
+
 
 def run(resolution: Resolution, fixed_ms: float, area_ms: float, frames: int) -> list[float]:
     """Scales of frames that cost something whatever their size, and something for their area."""
@@ -116,6 +119,26 @@ def test_a_rate_that_is_not_offered() -> None:
         Pace(Display(90, 60), 144, 1.0, print)
     with pytest.raises(UnavailableError, match="no choice"):
         Pace(Display(), 90, 1.0, print)
+
+
+def test_an_app_that_is_given_every_third_picture_still_wants_all() -> None:
+    """It is told a period of three pictures, and needs one and a half."""
+    display = Display(90)
+    pace = Pace(display, None, SMALLEST, print)
+    for _ in range(40):
+        period_ns = pace.period_ns(33_333_333)
+        assert period_ns == 11_111_111
+        pace.frame(17.0 * pace.scale**2, period_ns / 1e6)
+    assert 17.0 * pace.scale**2 < 11.1
+    display.offered = [60]
+    told = [pace.period_ns(33_333_333) for _ in range(100)]
+    assert told[-1] == 16_666_667, "it is asked now and then"
+
+
+def test_the_period_is_as_told_where_nobody_knows_the_rate() -> None:
+    pace = Pace(Display(), None, 1.0, print)
+    assert [pace.period_ns(told) for told in (0, 11_111_111, 22_222_222)] == [0, 11_111_111, 22_222_222]
+    assert Pace(Display(90), None, 1.0, print).period_ns(0) == 0
 
 
 def test_no_choice_is_no_trouble() -> None:

@@ -355,8 +355,9 @@ class _Loop:
         timing.passed()
         link.session.end(frame)
         timing.passed()
-        timing.end(frame.display_time, frame.period, pace.scale, gpu.ms)
-        pace.frame(max(timing.work_ms, gpu.ms), frame.period / 1e6)
+        period = pace.period_ns(frame.period)
+        timing.end(frame.display_time, period, pace.scale, gpu.ms)
+        pace.frame(max(timing.work_ms, gpu.ms), period / 1e6)
         if self._drawn == 1:
             self._tell("first frame shown")
         if shot is not None and self._on_last is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 from taoxr_runtime.xr.refresh import RefreshChoice
 from taoxr_runtime.xr.resolution import Resolution
+
+_ASK_FRAMES: Final = 90
+"""The user may change the rate in the headset's menu."""
 
 
 class Display(Protocol):
@@ -16,6 +19,10 @@ class Display(Protocol):
 
     def request(self, hz: float) -> None:
         """Ask for one of the rates offered."""
+        ...
+
+    def current(self) -> float | None:
+        """The rate of now; None where that is not known."""
         ...
 
 
@@ -41,6 +48,8 @@ class Pace:
         self._display, self._tell = display, tell
         self._choice = RefreshChoice(display.offered, refresh_rate)
         self._resolution = Resolution(smallest)
+        self._hz: float | None = None
+        self._frames = 0
         if (rate := self._choice.first()) is not None:
             display.request(rate)
             tell(f"refresh rate {rate:g} Hz, as wanted")
@@ -52,12 +61,26 @@ class Pace:
         """See above."""
         return self._resolution.scale
 
+    def period_ns(self, told_ns: int) -> int:
+        """Between two pictures of the headset, nanoseconds; to be asked for in each frame.
+
+        Runtimes tell apps that are late a longer one, such as that of every third picture (Monado does), with
+        which such an app would be content.
+
+        Args:
+            told_ns: By the runtime for this frame; 0 when it does not say.
+        """
+        if self._frames % _ASK_FRAMES == 0:
+            self._hz = self._display.current()
+        self._frames += 1
+        return told_ns if self._hz is None else min(told_ns, round(1e9 / self._hz))
+
     def frame(self, work_ms: float, period_ms: float) -> None:
         """Take in how long a frame took.
 
         Args:
             work_ms: Waiting taken off.
-            period_ms: Between two pictures of the headset; 0 when the runtime does not say.
+            period_ms: Between two pictures of the headset, see `period_ns`; 0 when the runtime does not say.
         """
         if self._choice.measuring:
             # At full size, or the rate would be one that only blurred pictures hold.

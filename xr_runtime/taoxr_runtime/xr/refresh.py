@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import quantiles
-from typing import Final
+from typing import Any, Final
 
 from taoxr.errors import UnavailableError
 from taoxr_runtime.xr import api
@@ -101,3 +101,10 @@ class DisplayRate:
     def request(self, hz: float) -> None:
         """Ask for one of the rates offered."""
         api.call("request_display_refresh_rate_fb", self._session.handle, hz)
+
+    def current(self) -> float | None:
+        """The rate of now in hertz; None where the runtime does not say."""
+        if not self.offered:
+            return None
+        found: Any = api.call("get_display_refresh_rate_fb", self._session.handle)
+        return float(found.value) or None
