@@ -47,7 +47,7 @@ from taoxr_bridge.worker import NEEDED, Worker, WorkerState
 _MAX_REQUEST_BYTES: Final = 1024 * 1024
 # Of one connection; above the usual `max_calls`, so that one call too many is told so and not kept waiting.
 _MAX_STREAMS: Final = 1024
-_STOP_GRACE_S: Final = 1.0
+_STOP_GRACE_S: Final = 2.0
 _CONVERSE: Final = f"{conversation_pb2.DESCRIPTOR.services_by_name['ConversationService'].full_name}/Converse"
 # The workers that each service needs, for its health.
 _SERVICES: Final = {
@@ -168,6 +168,8 @@ async def bridge(
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_STOP_GRACE_S):
                         await guard.idle()
+                        # What calls ended with may still be on its way, which cancelling would lose.
+                        await asyncio.shield(stopping)
                 await server.stop(0)
                 await stopping
 
