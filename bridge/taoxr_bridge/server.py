@@ -48,6 +48,7 @@ _MAX_REQUEST_BYTES: Final = 1024 * 1024
 # Of one connection; above the usual `max_calls`, so that one call too many is told so and not kept waiting.
 _MAX_STREAMS: Final = 1024
 _STOP_GRACE_S: Final = 2.0
+"""For calls to end, and what they end with to be sent, once all clauses are spoken."""
 _CONVERSE: Final = f"{conversation_pb2.DESCRIPTOR.services_by_name['ConversationService'].full_name}/Converse"
 # The workers that each service needs, for its health.
 _SERVICES: Final = {

@@ -9,6 +9,7 @@ import pytest
 from taoxr.errors import InvalidInputError, UnavailableError
 from taoxr_runtime.render import OffscreenRenderer, View, autotune, gl, look_at, objects, perspective
 from taoxr_runtime.render.egl import Context
+from taoxr_runtime.render.staging import Mapped
 from taoxr_runtime.splats import Splats
 
 pytestmark = pytest.mark.gl
@@ -110,3 +111,11 @@ def test_parts_of_all_sizes_are_written_where_they_belong() -> None:
         buffer.write(part, 4 * first)
     np.testing.assert_array_equal(held(buffer, len(expected)), expected)
     buffer.release()
+
+
+def test_memory_that_the_driver_does_not_show_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = Context()
+    monkeypatch.setattr(gl.gl(), "glMapNamedBufferRange", lambda *_: None)
+    with pytest.raises(gl.GlError, match="shows no 64 bytes"):
+        Mapped(64, reads=False)
+    context.release()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from taoxr_runtime.render.gl import GlError, direct, gl
+from taoxr_runtime.render.gl import GlError, check, direct, gl
 
 _SMALL: Final = 1 << 16
 """Bytes up to which room for a write is kept."""
@@ -70,6 +70,9 @@ class Mapped:
     Args:
         size: Bytes.
         reads: Whether the processor reads what the GPU has written; else it writes.
+
+    Raises:
+        GlError: The driver has no such memory, or the context is lost.
     """
 
     def __init__(self, size: int, *, reads: bool) -> None:
@@ -80,7 +83,11 @@ class Mapped:
         access |= g.GL_MAP_PERSISTENT_BIT | g.GL_MAP_COHERENT_BIT
         g.glNamedBufferStorage(made.value, size, None, access)
         self.name, self.size = int(made.value), size
-        self.address: int = g.glMapNamedBufferRange(self.name, 0, size, access)
+        address: int | None = g.glMapNamedBufferRange(self.name, 0, size, access)
+        if not address:
+            check("map")
+            raise GlError(f"the driver shows no {size} bytes of its memory")
+        self.address = address
 
     def release(self) -> None:
         """Delete it."""

@@ -107,4 +107,4 @@ class DisplayRate:
         if not self.offered:
             return None
         found: Any = api.call("get_display_refresh_rate_fb", self._session.handle)
-        return float(found.value) or None
+        return float(getattr(found, "value", found)) or None  # pyopenxr 1.1.6501 gives ctypes' box
